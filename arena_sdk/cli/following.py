@@ -1,0 +1,150 @@
+"""`arena experiments watch`, `logs` and `wait`: what goes on with a run until its end."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import click
+
+from arena_sdk.cli.commands import Command
+from arena_sdk.cli.context import Globals, pass_globals
+from arena_sdk.cli.exits import NETWORK, Failure
+from arena_sdk.cli.lookup import experiment, state_of
+from arena_sdk.cli.names import name_argument
+from arena_sdk.cli.output import Sink, echo, note, with_sink
+
+POLL_SECONDS = 1.0
+END_STATES = ("completed", "failed", "stopped", "interrupted")
+STATES = ("queued", "running", "stopping", *END_STATES)
+
+
+def refuse_nan(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Refuse `nan`, which lies in no range and passes every check of one."""
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("nan is no number of seconds.", ctx, param)
+    return value
+
+
+@click.command(cls=Command)
+@name_argument("name", "experiment", picked=True)
+@with_sink
+@pass_globals
+def watch(flags: Globals, sink: Sink, name: str) -> None:
+    """Follow a run to its end; exit 1 when it fails.
+
+    A chart on a terminal, a line a generation elsewhere; `-o ndjson` prints every record as it
+    comes, the other formats all of them at the end.
+
+    Example: arena experiments watch lunar-lander-dqn -o ndjson
+    """
+    from arena_sdk.cli.watch import watch as follow
+    from arena_sdk.cli.watch import watch_silently
+
+    with flags.client() as client:
+        if sink.format == "table" and not sink.columns:
+            end = follow(client, name, quiet=sink.quiet)
+        else:
+            end = watch_silently(client, name, sink)
+    steps = end.get("total_steps")
+    note(f"{name} {state_of(end)}" + (f" after {steps:,} steps." if steps is not None else "."))
+
+
+@click.command(cls=Command)
+@name_argument("name", "experiment", picked=True)
+@click.option("-f", "--follow", is_flag=True, help="Go on until the run ends.")
+@click.option("-n", "--lines", type=click.IntRange(min=1), help="Only the last N lines.")
+@with_sink
+@pass_globals
+def logs(flags: Globals, sink: Sink, name: str, follow: bool, lines: int | None) -> None:
+    """Print what a run wrote.
+
+    Example: arena experiments logs lunar-lander-dqn -f
+    """
+    if follow and sink.format not in ("table", "ndjson"):
+        raise click.UsageError(
+            f"What goes on cannot be one document: -f goes with -o ndjson, not -o {sink.format}."
+        )
+    shown = _Lines(sink)
+    with flags.client() as client:
+        after = 0
+        kept: list[str] = []
+        while True:
+            page = client.experiment_logs(name, after=after)
+            if lines is None:
+                shown.take(page["lines"])
+            else:
+                kept = (kept + page["lines"])[-lines:]
+            after = page["next"]
+            if page["lines"]:
+                continue
+            shown.take(kept)
+            kept, lines = [], None
+            if page["ended"] or not follow:
+                shown.finish()
+                return
+            time.sleep(POLL_SECONDS)
+
+
+class _Lines:
+    """Prints the lines of a log, each as it comes where the format allows it."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._kept: list[dict[str, str]] = []
+
+    def take(self, lines: list[str]) -> None:
+        """Print lines, or keep them for a format that prints all at once."""
+        from arena_sdk.text import safe_text
+
+        rows = [{"line": line} for line in lines]
+        if self._sink.format == "table":
+            for line in lines:
+                echo(safe_text(line, newlines=True))
+        elif self._sink.format == "ndjson":
+            self._sink.rows(rows, ("line",))
+        else:
+            self._kept += rows
+
+    def finish(self) -> None:
+        """Print what was kept."""
+        if self._sink.format not in ("table", "ndjson"):
+            self._sink.rows(self._kept, ("line",))
+
+
+@click.command(cls=Command)
+@name_argument("name", "experiment", picked=True)
+@click.option(
+    "--until",
+    type=click.Choice(STATES),
+    default="completed",
+    show_default=True,
+    help="The state to wait for.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, max=1e9),
+    callback=refuse_nan,
+    help="Seconds to wait; without end when left out.",
+)
+@pass_globals
+def wait(flags: Globals, name: str, until: str, timeout: float | None) -> None:
+    """Wait until a run is in a state; exit 1 when it ends in another, 5 at the time-out.
+
+    Example: arena experiments wait lunar-lander-dqn --until completed --timeout 3600
+    """
+    deadline = None if timeout is None else time.monotonic() + timeout
+    with flags.client() as client:
+        while True:
+            row = experiment(client, name)
+            state = state_of(row)
+            if state == until:
+                return
+            if state in END_STATES:
+                reason = f": {row['error']}" if row.get("error") else ""
+                raise Failure(f"{name} is {state}, not {until}{reason}")
+            left = math.inf if deadline is None else deadline - time.monotonic()
+            if left <= 0:
+                still = f"still {state}" if state else "in no state that the service tells"
+                raise Failure(f"{name} is {still} after {timeout:g} s.", NETWORK)
+            time.sleep(min(POLL_SECONDS, left))

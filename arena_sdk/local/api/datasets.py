@@ -1,0 +1,93 @@
+"""Datasets: list, exists, create, show, delete."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel
+from sqlalchemy.orm import Session
+from starlette.datastructures import FormData, UploadFile
+
+from arena_sdk.local.api.deps import PREFIX, OptionalText, WithServices
+from arena_sdk.local.api.errors import ApiError
+from arena_sdk.local.datasets.naming import MAX_FILES
+from arena_sdk.local.services.dataset_files import Given, digest_of
+from arena_sdk.local.services.datasets import NewDataset, find
+from arena_sdk.local.store import datasets as store
+
+router = APIRouter(prefix=f"{PREFIX}/datasets")
+
+FEATURES: dict[str, Any] = {"dataset_details": {"path": f"{PREFIX}/datasets/details"}}
+
+FIELDS = 100
+
+
+class Which(BaseModel):
+    """Which dataset."""
+
+    name: str
+
+
+@router.get("")
+async def list_datasets(
+    services: WithServices, name: OptionalText = None, search: OptionalText = None
+) -> list[dict[str, Any]]:
+    """Return datasets, newest first; a search also finds those of the Hugging Face cache."""
+    return await services.datasets.listed(name, search)
+
+
+@router.get("/exists")
+async def exists(services: WithServices, name: OptionalText = None) -> dict[str, Any]:
+    """Tell whether there is a dataset of that name, and which it is."""
+    row = await services.database.read(lambda session: store.by_name(session, name or ""))
+    if row is None:
+        return {"exists": False}
+    return {"exists": True, "id": row.id, "datasetType": row.category}
+
+
+@router.get("/details")
+async def details(services: WithServices, name: OptionalText = None) -> dict[str, Any]:
+    """Show a dataset: columns, types, files, first rows, and what its content is known by."""
+
+    def read(session: Session) -> dict[str, Any]:
+        found = store.details(find(session, name or ""))
+        return {**found, "digest": digest_of(found["files"])}
+
+    return await services.database.read(read)
+
+
+@router.post("/create")
+async def create(request: Request, services: WithServices) -> dict[str, Any]:
+    """Make a dataset from uploaded files, or from one in this machine's Hugging Face cache."""
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        raise ApiError(422, "Send the dataset as multipart/form-data.", "INVALID_REQUEST")
+    # One file more than goes, so that the refusal is ours and says how many do.
+    async with request.form(max_files=MAX_FILES + 1, max_fields=FIELDS) as form:
+        return await services.datasets.create(_read(form))
+
+
+@router.delete("/delete")
+async def delete(which: Which, services: WithServices) -> dict[str, Any]:
+    """Delete a dataset."""
+    return await services.datasets.delete(which.name)
+
+
+def _read(form: FormData) -> NewDataset:
+    """Read the form; an empty field is one that is absent."""
+    fields = {key: value for key, value in form.items() if isinstance(value, str) and value}
+    for name in ("name", "category", "column_mapping"):
+        if name not in fields:
+            raise ApiError(422, f"The form has no {name}.", "INVALID_REQUEST")
+    uploads = [value for value in form.getlist("file") if isinstance(value, UploadFile)]
+    return NewDataset(
+        name=fields["name"],
+        category=fields["category"],
+        column_mapping=fields["column_mapping"],
+        description=fields.get("description", ""),
+        config=fields.get("config"),
+        hf_dataset_name=fields.get("hf_dataset_name"),
+        hf_config=fields.get("hf_config"),
+        hf_split=fields.get("hf_split"),
+        files=tuple(Given(u.filename or "", u.content_type, u.file) for u in uploads),
+    )

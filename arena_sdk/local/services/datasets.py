@@ -1,0 +1,285 @@
+"""Datasets: taken in as they were uploaded, read once in a worker, listed, deleted."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from arena_sdk.local.datasets.categories import (
+    check_cells,
+    check_mapping,
+    checked_category,
+    parsed_mapping,
+)
+from arena_sdk.local.datasets.problems import DatasetProblem
+from arena_sdk.local.huggingface import cache
+from arena_sdk.local.jobs import JobSpec, Supervisor
+from arena_sdk.local.paths import DataPaths
+from arena_sdk.local.store import activity
+from arena_sdk.local.store import datasets as store
+from arena_sdk.local.store.database import Database
+from arena_sdk.local.store.models import Dataset
+from arena_sdk.names import name_problem
+
+from .dataset_files import Given, Kept, digest_of, keep_cached, keep_uploads
+from .refusals import conflict, invalid, not_found
+
+logger = logging.getLogger(__name__)
+
+READ_SECONDS = 900.0
+READ_MEMORY_GB = 8.0
+CODE = "INVALID_DATASET"
+
+
+@dataclass(frozen=True)
+class NewDataset:
+    """What came with a request to make a dataset.
+
+    Attributes:
+        column_mapping: JSON text.
+        config: Which configuration of the files.
+        hf_dataset_name: A dataset of the hub instead of files.
+        hf_config: Which configuration of that.
+        hf_split: Which split of that.
+        files: The uploads.
+    """
+
+    name: str
+    category: str
+    column_mapping: str
+    description: str = ""
+    config: str | None = None
+    hf_dataset_name: str | None = None
+    hf_config: str | None = None
+    hf_split: str | None = None
+    files: tuple[Given, ...] = ()
+
+
+class DatasetService:
+    """What can be done with datasets.
+
+    Args:
+        database: The store.
+        paths: The data folder.
+        supervisor: Starts workers.
+    """
+
+    def __init__(self, database: Database, paths: DataPaths, supervisor: Supervisor) -> None:
+        self._database, self._paths, self._supervisor = database, paths, supervisor
+
+    async def start(self) -> None:
+        """Remove folders of datasets that are not, or no longer, in the store."""
+        known = await self._database.read(store.folders)
+        await asyncio.to_thread(_remove_others, self._paths.datasets, known)
+
+    async def create(self, new: NewDataset) -> dict[str, Any]:
+        """Keep a dataset's files, read them, and register it.
+
+        Returns:
+            Its row, and `warnings` where there are any: of empty cells, of the same content.
+
+        Raises:
+            ApiError: 409 when the name is taken; 404 when a dataset of the hub is not on this
+                machine; 422 when the names, the files or the mapping are not right.
+            OSError: The disk is full, or the like; nothing is kept then, as in every failure.
+        """
+        problem = name_problem("dataset", new.name)
+        if problem:
+            raise invalid(problem, "INVALID_NAME")
+        try:
+            checked_category(new.category)
+            mapping = parsed_mapping(new.column_mapping)
+        except DatasetProblem as wrong:
+            raise invalid(str(wrong), CODE) from None
+        await self._database.read(lambda session: _check_free(session, new.name))
+        folder = secrets.token_hex(12)
+        target = self._paths.dataset(folder)
+        try:
+            kept = await self._keep(new, target)
+            table = await self._read(new.name, target, kept, sorted(set(mapping.values())))
+            warnings = _judge(new.category, mapping, {**table, "kind": kept.kind})
+            row, twins = await self._database.run(
+                lambda session: _register(session, new, mapping, folder, kept, table)
+            )
+            warnings += [f"Dataset {twin!r} has the very same content." for twin in twins]
+            return {**row, "warnings": warnings} if warnings else row
+        except BaseException:
+            await asyncio.shield(asyncio.to_thread(shutil.rmtree, target, ignore_errors=True))
+            raise
+
+    async def delete(self, name: str) -> dict[str, Any]:
+        """Delete a dataset and its files.
+
+        Raises:
+            ApiError: 404 when there is none.
+        """
+
+        def remove(session: Session) -> str:
+            row = find(session, name)
+            session.delete(row)
+            activity.add(session, "warning", "dataset", name, "Dataset deleted.")
+            return row.folder
+
+        folder = await self._database.run(remove)
+        # What is not removed now has no row any more, and is removed when the Arena next starts.
+        await asyncio.to_thread(shutil.rmtree, self._paths.dataset(folder), ignore_errors=True)
+        return {"name": name, "deleted": True}
+
+    async def listed(self, name: str | None, search: str | None) -> list[dict[str, Any]]:
+        """Return rows; a search also finds datasets of this machine's Hugging Face cache."""
+        rows = await self._database.read(lambda session: store.listed(session, name, search))
+        if search is None:
+            return rows
+        known = {row["hf_dataset_id"] for row in rows}
+        cached = await asyncio.to_thread(cache.repositories, "datasets", cache.hub_folder())
+        names = [r.name for r in cached if search.casefold() in r.name.casefold()]
+        return rows + [_cached_row(name) for name in names if name not in known]
+
+    async def _keep(self, new: NewDataset, target: Path) -> Kept:
+        """Bring the files in."""
+        if new.files and new.hf_dataset_name:
+            raise invalid("Give files or hf_dataset_name, not both.", CODE)
+        try:
+            if new.files:
+                return await asyncio.to_thread(keep_uploads, new.files, new.config, target)
+            if not new.hf_dataset_name:
+                raise invalid(
+                    "Give a file (CSV, or Parquet shards) or hf_dataset_name; there is neither.",
+                    CODE,
+                )
+            return await self._keep_from_hub(new, new.hf_dataset_name, target)
+        except DatasetProblem as wrong:
+            raise invalid(str(wrong), CODE) from None
+
+    async def _keep_from_hub(self, new: NewDataset, name: str, target: Path) -> Kept:
+        hub = cache.hub_folder()
+        repository = await asyncio.to_thread(cache.find, "datasets", name, hub)
+        if repository is None:
+            raise not_found(
+                f"Dataset {name[:200]!a} is not in this machine's Hugging Face cache ({hub}), and"
+                " the embedded Arena downloads nothing: fetch it with `hf download --repo-type"
+                " dataset NAME`, or give its files with --file.",
+                "DATASET_NOT_FOUND",
+            )
+        return await asyncio.to_thread(keep_cached, repository, new.hf_config, new.hf_split, target)
+
+    async def _read(self, name: str, folder: Path, kept: Kept, wanted: list[str]) -> dict[str, Any]:
+        """Have a worker read the files; user files never reach a reader in the server."""
+        payload = {
+            "name": name,
+            "folder": str(folder),
+            "files": [file["path"] for file in kept.files],
+            "kind": kept.kind,
+            "wanted": wanted,
+        }
+        job = await self._supervisor.start(
+            JobSpec("dataset", payload, timeout=READ_SECONDS, memory_gb=READ_MEMORY_GB)
+        )
+        try:
+            outcome = await job.wait()
+        except BaseException:
+            job.kill()
+            raise
+        if outcome.result is None:
+            error = outcome.error or {}
+            sentence = str(error.get("message") or "The dataset could not be read.")
+            raise invalid(sentence, str(error.get("error_code") or CODE))
+        return outcome.result
+
+
+def find(session: Session, name: str) -> Dataset:
+    """Return a dataset.
+
+    Raises:
+        ApiError: 404 when there is none.
+    """
+    row = store.by_name(session, name)
+    if row is None:
+        have = ", ".join(store.names(session)[:8]) or "none yet"
+        raise not_found(f"No dataset is named {name!r}; there are: {have}.", "DATASET_NOT_FOUND")
+    return row
+
+
+def _check_free(session: Session, name: str) -> None:
+    if store.by_name(session, name) is not None:
+        raise conflict(
+            f"There is already a dataset named {name!r}; choose another name, or delete it:"
+            f" `arena datasets delete {name}`.",
+            "NAME_TAKEN",
+        )
+
+
+def _judge(category: str, mapping: dict[str, str], table: dict[str, Any]) -> list[str]:
+    """Return what is odd about the columns that a mapping names.
+
+    Raises:
+        ApiError: 422 when they are not there or hold no text.
+    """
+    columns = [column["name"] for column in table["columns"]]
+    try:
+        check_mapping(category, mapping, columns)
+        return check_cells(mapping, table)
+    except DatasetProblem as wrong:
+        raise invalid(str(wrong), "INVALID_COLUMN_MAPPING", columns=columns) from None
+
+
+def _register(
+    session: Session,
+    new: NewDataset,
+    mapping: dict[str, str],
+    folder: str,
+    kept: Kept,
+    table: dict[str, Any],
+) -> tuple[dict[str, Any], list[str]]:
+    """Store a dataset; return its row, and the names of those with the same content."""
+    _check_free(session, new.name)  # another one may have come first while this one was read
+    row = Dataset(
+        name=new.name,
+        category=new.category,
+        description=new.description,
+        column_mapping=mapping,
+        config=new.config,
+        hf_dataset_id=kept.hub_name,
+        hf_config=new.hf_config,
+        hf_split=new.hf_split,
+        folder=folder,
+        files=kept.files,
+        columns=table["columns"],
+        preview=table["preview"],
+        num_rows=table["num_rows"],
+        size_bytes=sum(file["size_bytes"] for file in kept.files),
+    )
+    digest = digest_of(kept.files)
+    twins = [other.name for other in store.every(session) if digest_of(other.files) == digest]
+    session.add(row)
+    session.flush()
+    told = f"Dataset of {row.num_rows:,} rows stored."
+    activity.add(session, "info", "dataset", new.name, told)
+    return store.row(row), twins
+
+
+def _cached_row(name: str) -> dict[str, Any]:
+    """Return a row for a dataset that is cached here but not registered."""
+    unknown = ("id", "category", "num_rows", "columns", "size_mb", "created_at", "column_mapping")
+    return {
+        "name": name,
+        "hf_dataset_id": name,
+        "description": "In this machine's Hugging Face cache.",
+        "is_ready": False,
+        "uploaded": False,
+        **dict.fromkeys(unknown),
+    }
+
+
+def _remove_others(folder: Path, known: set[str]) -> None:
+    for path in folder.iterdir():
+        if path.name not in known:
+            logger.info("removing %s, which belongs to no dataset", path)
+            shutil.rmtree(path, ignore_errors=True)

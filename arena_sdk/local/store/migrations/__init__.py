@@ -1,0 +1,1 @@
+"""Revisions of the tables, applied in order when the server starts."""

@@ -1,0 +1,373 @@
+"""A fence around user code: it runs in a forked child that is watched, timed and measured.
+
+The worker's main process imports nothing of the user's. It forks, hears the child over a pipe,
+drains what the child prints, and ends it when a call takes too long, when it needs too much memory
+or starts too many processes. So a hang, a crash and an `os._exit` are findings with a report, like
+any other.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import io
+import json
+import os
+import secrets
+import select
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from arena_sdk.local.validation import output as captured
+from arena_sdk.local.validation.confine import confine
+from arena_sdk.local.validation.families import family_of, kill_family
+from arena_sdk.local.validation.limits import limit_this_process, machine_memory
+from arena_sdk.local.validation.stacks import read_stack
+
+CALL_SECONDS = 30.0
+"""How long one call of user code may take before it is taken to be stuck."""
+
+GUARD_BROKEN = 70
+"""Exit code of a child that could not even say what went wrong."""
+
+STACK_SECONDS = 0.4
+POLL_SECONDS = 0.2
+MAX_LINE = 8 << 20
+MAX_PROCESSES = 64
+MEMORY_SHARE = 0.6
+"""Share of the machine's memory that an environment may take."""
+SHORT_SHARE = 0.05
+"""Share of the machine's memory below which one that holds much of it is ended."""
+GREEDY_BYTES = 1 << 30
+
+Ending = Literal["done", "failed", "hang", "died", "memory", "processes", "stopped"]
+Message = dict[str, Any]
+Emit = Callable[[Message], None]
+
+
+class ParentChannel(Protocol):
+    """What the guard needs of a worker's channel."""
+
+    stopping: Any
+
+    def adopt_child(self) -> None:
+        """Make a forked child end with the server."""
+
+
+@dataclass
+class Outcome:
+    """How a guarded run ended.
+
+    Attributes:
+        ending: `done`, `failed` (an exception of ours), `hang`, `died`, `memory`, `processes` or
+            `stopped`.
+        returncode: Of the child; minus the signal's number when a signal ended it.
+        stack: User code's Python stack at a hang or crash, innermost call last.
+        seconds: How long the call had taken at a hang.
+        detail: The traceback of a failure of ours, or the amount that was too much.
+    """
+
+    ending: Ending
+    returncode: int = 0
+    stack: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    detail: str = ""
+
+    def sentence(self) -> str:
+        """Say what the environment did, where the run did not end in an ordinary way."""
+        at = f" It was at {self.stack[-1]}." if self.stack else ""
+        if self.ending == "memory":
+            return f"The environment needed {self.detail} GB of memory and was ended."
+        if self.ending == "processes":
+            return f"The environment started {self.detail} processes and was ended."
+        if self.ending == "hang":
+            return f"A call into the environment did not return within {self.seconds:.0f} s.{at}"
+        if self.returncode < 0:
+            number = -self.returncode
+            name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
+            cause = (
+                "as the system does when memory is short" if number == 9 else "a crash in C code"
+            )
+            return f"The environment's process was ended by {name}, {cause}.{at}"
+        if self.returncode == GUARD_BROKEN:
+            return f"The environment closed file descriptors that are not its own.{at}"
+        return (
+            f"The environment ended its process with exit code {self.returncode}, as os._exit does."
+            f" Raise an error instead.{at}"
+        )
+
+
+class Pulse:
+    """The child's side: tells the parent that it goes on, at most once a second.
+
+    Args:
+        emit: Sends a message to the parent.
+    """
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit = emit
+        self._last = 0.0
+
+    def __call__(self) -> None:
+        """Say that a call of user code begins."""
+        now = time.monotonic()
+        if now - self._last > 1.0:
+            self._last = now
+            self._emit({"kind": "pulse"})
+
+
+def run_guarded(
+    target: Callable[[Emit, Pulse], None],
+    on_message: Callable[[Message, captured.Output], None],
+    channel: ParentChannel,
+    *,
+    call_seconds: float = CALL_SECONDS,
+    stack_file: Path | None = None,
+    writable: Sequence[Path] = (),
+) -> Outcome:
+    """Run `target` in a forked child until its end, or end it.
+
+    Args:
+        target: Called in the child; sends messages by the function that it is given.
+        on_message: Called here for each message, with what the child printed since the last one.
+        channel: The worker's channel.
+        call_seconds: How long the child may be silent before it counts as stuck.
+        stack_file: Where the child's stack is written; a file in the working folder when None.
+        writable: Folders, besides its working and its temporary one, that the child may write to.
+    """
+    stack_path = stack_file or Path(".arena-stack")
+    token = secrets.token_hex(8).encode()
+    result_read, result_write = os.pipe()
+    output_read, output_write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(result_read)
+        os.close(output_read)
+        confine([Path.cwd(), Path(tempfile.gettempdir()), Path("/dev"), Path("/proc"), *writable])
+        _child(target, channel, result_write, output_write, token, stack_path)
+    os.close(result_write)
+    os.close(output_write)
+    try:
+        watch = _Watch(pid, result_read, output_read, token, channel, call_seconds)
+        outcome = watch.run(on_message)
+    finally:
+        kill_family(pid)  # what it left behind, too
+        os.close(result_read)
+        os.close(output_read)
+    if outcome.ending in ("hang", "died"):
+        outcome.stack = read_stack(stack_path)
+    stack_path.unlink(missing_ok=True)
+    return outcome
+
+
+def _child(
+    target: Callable[[Emit, Pulse], None],
+    channel: ParentChannel,
+    result_fd: int,
+    output_fd: int,
+    token: bytes,
+    stack_path: Path,
+) -> None:
+    """Be the child: never returns."""
+    code = GUARD_BROKEN
+    try:
+        os.setpgid(0, 0)
+        channel.adopt_child()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115 - for as long as the process lives
+        os.dup2(output_fd, 1)
+        os.dup2(output_fd, 2)
+        os.close(output_fd)
+        sys.stdout, sys.stderr = _text_output(1), _text_output(2)
+        limit_this_process()
+        stack = stack_path.open("w", encoding="utf-8")
+        faulthandler.enable(file=stack, all_threads=False)
+        faulthandler.register(signal.SIGUSR1, file=stack, all_threads=False)
+
+        own = os.getpid()
+
+        def emit(message: Message) -> None:
+            if os.getpid() != own:
+                os._exit(GUARD_BROKEN)  # a fork that user code let go on as if it were the child
+            line = token + json.dumps(message, default=_plain).encode() + b"\n"
+            view = memoryview(line)
+            while view:
+                view = view[os.write(result_fd, view) :]
+
+        try:
+            target(emit, Pulse(emit))
+            emit({"kind": "end"})
+            code = 0
+        except BaseException:
+            emit({"kind": "failure", "traceback": traceback.format_exc()})
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
+
+
+def _text_output(fd: int) -> io.TextIOWrapper:
+    """Return a stream that is at its descriptor with every line, so that output is in time."""
+    raw = io.BufferedWriter(io.FileIO(fd, "w", closefd=False))
+    return io.TextIOWrapper(raw, encoding="utf-8", errors="replace", line_buffering=True)
+
+
+def _plain(value: Any) -> Any:
+    to_list = getattr(value, "tolist", None)
+    return str(value) if to_list is None else to_list()
+
+
+class _Watch:
+    """The parent's side of one guarded run."""
+
+    def __init__(
+        self,
+        pid: int,
+        results: int,
+        output: int,
+        token: bytes,
+        channel: ParentChannel,
+        call_seconds: float,
+    ) -> None:
+        self._pid = pid
+        self._results = results
+        self._output_fd = output
+        self._token = token
+        self._channel = channel
+        self._call_seconds = call_seconds
+        self._output = captured.Output()
+        self._buffer = bytearray()
+        self._ended = False
+        self._failure = ""
+        self._heard = time.monotonic()
+        self._checked = 0.0
+        self._memory_limit = MEMORY_SHARE * machine_memory()
+        for fd in (results, output):
+            os.set_blocking(fd, False)
+
+    def run(self, on_message: Callable[[Message, captured.Output], None]) -> Outcome:
+        """Hear the child until it ends."""
+        while True:
+            self._pump(POLL_SECONDS, on_message)
+            code = self._reap()
+            if code is not None:
+                self._pump(0.0, on_message)
+                return self._conclude(code)
+            fault = self._fault()
+            if fault is not None:
+                self._end(fault, on_message)
+                return fault
+
+    def _pump(self, seconds: float, on_message: Callable[[Message, captured.Output], None]) -> None:
+        ready, _, _ = select.select([self._results, self._output_fd], [], [], seconds)
+        while ready:
+            # What was printed before a message belongs to it, so output goes first.
+            printed = self._read(self._output_fd)
+            if printed:
+                self._output.add(printed)
+            arrived = self._read(self._results)
+            for message in self._parse(arrived or b""):
+                on_message(message, self._output)
+            if not printed and not arrived:
+                if printed is None or arrived is None:
+                    time.sleep(0.01)  # an end of file stays ready for ever
+                return
+            if self._fault_is_due():
+                return
+
+    def _read(self, fd: int) -> bytes | None:
+        """Return what there is; nothing at the moment is empty, the end of the pipe None."""
+        try:
+            return os.read(fd, 1 << 16) or None
+        except BlockingIOError:
+            return b""
+
+    def _parse(self, arrived: bytes) -> Iterator[Message]:
+        self._buffer += arrived
+        while (end := self._buffer.find(b"\n")) >= 0:
+            line = bytes(self._buffer[:end])
+            del self._buffer[: end + 1]
+            # The environment can reach this pipe; what lacks the token is not ours.
+            if not line.startswith(self._token):
+                continue
+            with suppress(ValueError):
+                message = json.loads(line[len(self._token) :])
+                self._heard = time.monotonic()
+                kind = message.get("kind")
+                if kind == "end":
+                    self._ended = True
+                elif kind == "failure":
+                    self._failure = message["traceback"]
+                elif kind != "pulse":
+                    yield message
+        if len(self._buffer) > MAX_LINE:
+            self._buffer.clear()
+
+    def _fault_is_due(self) -> bool:
+        return (
+            time.monotonic() - self._heard > self._call_seconds or self._channel.stopping.is_set()
+        )
+
+    def _fault(self) -> Outcome | None:
+        now = time.monotonic()
+        if self._channel.stopping.is_set():
+            return Outcome("stopped")
+        if now - self._heard > self._call_seconds:
+            return Outcome("hang", seconds=now - self._heard)
+        if now - self._checked > POLL_SECONDS:
+            self._checked = now
+            return self._greed()
+        return None
+
+    def _greed(self) -> Outcome | None:
+        """Say whether the child and what it started take too much."""
+        import psutil
+
+        family = family_of(self._pid)
+        if len(family) > MAX_PROCESSES:
+            return Outcome("processes", detail=str(len(family)))
+        used = 0
+        for process in family:
+            with suppress(psutil.Error):
+                used += process.memory_info().rss
+        if used > self._memory_limit or (used > GREEDY_BYTES and _memory_is_short()):
+            return Outcome("memory", detail=f"{used / 1e9:.1f}")
+        return None
+
+    def _end(self, fault: Outcome, on_message: Callable[[Message, captured.Output], None]) -> None:
+        """Take the child's stack where it hangs, then end it and what it started."""
+        if fault.ending == "hang":
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGUSR1)
+            time.sleep(STACK_SECONDS)
+        kill_family(self._pid)
+        with suppress(ChildProcessError):
+            os.waitpid(self._pid, 0)
+        self._pump(0.0, on_message)
+
+    def _reap(self) -> int | None:
+        try:
+            pid, status = os.waitpid(self._pid, os.WNOHANG)
+        except ChildProcessError:
+            return -1
+        return os.waitstatus_to_exitcode(status) if pid else None
+
+    def _conclude(self, code: int) -> Outcome:
+        if self._failure:
+            return Outcome("failed", code, detail=self._failure)
+        return Outcome("done" if self._ended else "died", code)
+
+
+def _memory_is_short() -> bool:
+    """Tell whether the machine is about to have none left, whoever took it."""
+    import psutil
+
+    memory = psutil.virtual_memory()
+    return bool(memory.available < SHORT_SHARE * memory.total)
