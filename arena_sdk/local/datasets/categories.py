@@ -83,14 +83,16 @@ def check_cells(mapping: dict[str, str], table: dict[str, Any]) -> list[str]:
         One sentence for each column that has some empty cells.
 
     Raises:
-        DatasetProblem: A column holds nothing at all, or what is no text.
+        DatasetProblem: A column holds nothing at all, or what is no text. The cells of a CSV file
+            are text, also where each can be read as a number.
     """
     columns = {column["name"]: column for column in table["columns"]}
     warnings = []
     for key, name in mapping.items():
         column = columns[name]
         kind, empty, rows = str(column["type"]), int(column.get("empty", 0)), table["num_rows"]
-        if key not in NUMBERS_GO and kind.startswith(NO_TEXT):
+        is_csv = table.get("kind") == "csv"
+        if not is_csv and key not in NUMBERS_GO and kind.startswith(NO_TEXT):
             raise DatasetProblem(
                 f"The column {name!r}, which holds {key!r}, is of the type {kind}, where text is"
                 " needed; convert it, or name another column."
@@ -99,7 +101,7 @@ def check_cells(mapping: dict[str, str], table: dict[str, Any]) -> list[str]:
             raise DatasetProblem(f"The column {name!r}, which holds {key!r}, is empty in all rows.")
         if empty:
             places = ", ".join(f"{place:,}" for place in column["empty_at"])
-            unit = "line" if table.get("kind") == "csv" else "row"
+            unit = "line" if is_csv else "row"
             warnings.append(
                 f"{empty:,} of {rows:,} rows have no {key!r} (column {name!r}); the first:"
                 f" {unit} {places}."

@@ -155,6 +155,12 @@ def test_columns_hold_text(facts: dict[str, object], said: str | None) -> None:
         check_cells({"prompt": "a"}, found)
 
 
+@pytest.mark.parametrize("kind", ["integer", "number", "boolean"])
+def test_the_cells_of_a_csv_file_are_text(kind: str) -> None:
+    found = table(a={"type": kind}) | {"kind": "csv"}
+    assert check_cells({"target": "a"}, found) == []
+
+
 def test_an_answer_may_be_a_number_and_some_cells_may_be_empty() -> None:
     found = table(a={"type": "int64", "empty": 2, "empty_at": [4, 7]})
     assert check_cells({"answer": "a"}, found) == [
