@@ -87,11 +87,11 @@ def check_cells(mapping: dict[str, str], table: dict[str, Any]) -> list[str]:
             are text, also where each can be read as a number.
     """
     columns = {column["name"]: column for column in table["columns"]}
+    rows, is_csv = table["num_rows"], table.get("kind") == "csv"
     warnings = []
     for key, name in mapping.items():
         column = columns[name]
-        kind, empty, rows = str(column["type"]), int(column.get("empty", 0)), table["num_rows"]
-        is_csv = table.get("kind") == "csv"
+        kind, empty = str(column["type"]), int(column.get("empty", 0))
         if not is_csv and key not in NUMBERS_GO and kind.startswith(NO_TEXT):
             raise DatasetProblem(
                 f"The column {name!r}, which holds {key!r}, is of the type {kind}, where text is"

@@ -38,15 +38,14 @@ from .broker import Broker
 from .journal import Change, Journal
 from .queue import Capacity, RunQueue
 from .refusals import conflict, invalid
-from .submission import Accepted, Submission, accept, manifest_environment
+from .submission import Accepted, Submission, accept
+from .train_jobs import train_job
 from .transitions import (
     RESTARTED,
     SHUT_DOWN,
     demand_of,
     ending,
     find,
-    log_path,
-    overlay_python,
     problem_sentence,
     removable,
     standing,
@@ -304,30 +303,7 @@ class RunService:
     def _spec(self, session: Session, run: Run) -> JobSpec:
         experiment = session.get_one(Experiment, run.experiment_id)
         run.name = experiment.name
-        environment = manifest_environment(
-            session, self._paths, experiment.manifest, experiment.environment_version
-        )
-        options = read_options(experiment.options)
-        checkpoint = recovery.last_good_checkpoint(session, experiment)
-        folder = recovery.checkpoint_folder(self._paths, experiment.id)
-        folder.mkdir(parents=True, exist_ok=True)
-        return JobSpec(
-            kind="train",
-            payload={
-                "experiment_id": experiment.id,
-                "name": experiment.name,
-                "manifest": experiment.manifest,
-                "environment": environment.reference,
-                "checkpoint_dir": str(folder),
-                "resume_from": None if checkpoint is None else checkpoint.name,
-                "max_steps": experiment.max_steps,
-                "options": options.model_dump(),
-                **self._settings.of_jobs(),
-            },
-            memory_gb=options.memory_gb,
-            python=overlay_python(self._paths, environment),
-            log_path=log_path(self._paths, experiment.id),
-        )
+        return train_job(session, self._paths, self._settings, experiment)
 
     async def _take(self, run: Run, message: dict[str, Any]) -> None:
         """Commit and publish what a trainer says."""

@@ -14,7 +14,7 @@ import pytest
 from arena_sdk.local.jobs import Supervisor
 from arena_sdk.local.paths import DataPaths
 from arena_sdk.local.server_settings import ServerSettings
-from arena_sdk.local.services import runs as runs_module
+from arena_sdk.local.services import train_jobs
 from arena_sdk.local.services.broker import Broker
 from arena_sdk.local.services.queue import Capacity
 from arena_sdk.local.services.runs import RunService
@@ -133,7 +133,7 @@ def trainer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "python"
     script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P {TRAINER} "$@"\n')
     script.chmod(0o755)
-    monkeypatch.setattr(runs_module, "overlay_python", lambda paths, environment: str(script))
+    monkeypatch.setattr(train_jobs, "overlay_python", lambda paths, environment: str(script))
 
 
 @pytest.fixture
