@@ -246,7 +246,7 @@ class EnvironmentService:
         what = f"{new.name} {new.version}"
         if row is None:
             row = EnvironmentVersion(name=new.name, version=new.version, **values)
-            row.entrypoint, row.description = new.entrypoint, new.description
+            row.description = new.description
             session.add(row)
             session.flush()
             return row, f"{what} is stored.", None
@@ -265,7 +265,7 @@ class EnvironmentService:
         old = row.digest
         for key, value in values.items():
             setattr(row, key, value)
-        row.entrypoint, row.description = new.entrypoint, new.description or row.description
+        row.entrypoint, row.description = None, new.description or row.description
         row.entrypoints, row.checks, row.spaces, row.rollouts = [], [], {}, {}
         return row, f"{what} was not valid; it is replaced by this content.", old
 

@@ -17,7 +17,10 @@ from arena_sdk.local.services.streams import Told, status, warning
 from arena_sdk.local.store import activity
 from arena_sdk.local.store.database import Database
 from arena_sdk.local.store.models import EnvironmentVersion, utcnow
+from arena_sdk.local.validation.names import CHECK_NAMES
 
+FINDING = CHECK_NAMES[:2]
+"""The checks that a class which is there passes."""
 VALIDATION_SECONDS = 900.0
 PROFILE_SECONDS = 300.0
 FAILED = "The Arena failed on this; its log has the details: `arena local logs`."
@@ -190,8 +193,11 @@ def _keep(
     valid = bool(result["validated"])
     stored.validated = valid
     stored.validated_at = utcnow() if valid else None
-    if valid:
+    # One that names no class is not kept: the next validation without a name is to search again.
+    if set(FINDING) <= {check["check"] for check in result["checks"] if check["success"]}:
         stored.entrypoint = result["entrypoint"]
+    elif not row.validated:
+        stored.entrypoint = None
     stored.entrypoints = result["entrypoints"]
     stored.checks, stored.spaces = result["checks"], result["spaces"]
     stored.rollouts = result["rollouts"] or {}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import tarfile
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -14,60 +12,7 @@ import pytest
 
 from tests.local.conftest import ArenaServer, wait_until
 from tests.local.validation.sources import walk
-
-Events = list[dict[str, Any]]
-
-
-def packed(files: dict[str, str]) -> bytes:
-    """Return a gzip tar of text files."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
-        for name, text in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(text.encode())
-            tar.addfile(info, io.BytesIO(text.encode()))
-    return buffer.getvalue()
-
-
-def form(
-    name: str,
-    source: str | dict[str, str] | bytes,
-    *,
-    env_config: str = "",
-    requirements: str = "",
-    **fields: str,
-) -> dict[str, Any]:
-    """Return an upload as the published client's form: absent files are empty ones."""
-    if not isinstance(source, bytes):
-        source = packed({"env.py": source} if isinstance(source, str) else source)
-    data = {
-        "name": name,
-        "version": "v1",
-        "multi_agent": "false",
-        "language_based": "false",
-        "do_rollouts": "false",
-        **fields,
-    }
-    files = {
-        "file": ("source.tar.gz", source, "application/gzip"),
-        "env_config": ("env_config.yaml", env_config.encode(), "application/x-yaml"),
-        "requirements": ("requirements.txt", requirements.encode(), "text/plain"),
-    }
-    return {"data": data, "files": files}
-
-
-def upload(api: httpx.Client, *args: Any, **kwargs: Any) -> Events:
-    """Upload and validate; return the events of the answer."""
-    answer = api.post("/environments/create-and-validate", **form(*args, **kwargs), timeout=120)
-    assert answer.status_code == 200, answer.text
-    assert answer.headers["content-type"] == "application/x-ndjson"
-    return [json.loads(line) for line in answer.text.splitlines()]
-
-
-def result(events: Events) -> dict[str, Any]:
-    """Return what a client takes for the result: the detail of the last completed status."""
-    assert not [event for event in events if event["status"] == "failed"]
-    return [event for event in events if event["status"] == "completed"][-1]["detail"]
+from tests.local.validation.uploading import form, result, upload
 
 
 def refused(answer: httpx.Response, status: int, message: str) -> dict[str, Any]:
@@ -152,6 +97,21 @@ def test_two_environments_in_one_source_are_ambiguous(api: httpx.Client, name: s
     events = [json.loads(line) for line in answer.text.splitlines()]
     assert result(events)["entrypoint"] == "env:Walk"
     assert result(events)["validated"] is True
+
+
+def test_an_entrypoint_that_names_no_class_is_not_remembered(api: httpx.Client, name: str) -> None:
+    failed = result(upload(api, name, walk(), entrypoint="env:Nope"))
+    assert failed["failed_checks"] == ["Class exists in path"]
+    assert result(upload(api, name, walk()))["entrypoint"] == "env:Walk"
+
+
+def test_an_entrypoint_that_was_named_is_remembered_once_it_is_found(
+    api: httpx.Client, name: str
+) -> None:
+    two = walk() + "\n\nclass Second(Walk):\n    def step(self, action):\n        pass\n"
+    failed = result(upload(api, name, two, entrypoint="env:Second"))
+    assert failed["failed_checks"] == ["Step"]
+    assert result(upload(api, name, two))["entrypoint"] == "env:Second"
 
 
 def test_the_same_content_again_is_recognised(api: httpx.Client, name: str) -> None:
