@@ -10,6 +10,8 @@ NEEDS = {
     "gymnasium.envs.box2d": "Box2D",
     "gymnasium.envs.mujoco": "mujoco",
 }
+UNMAKEABLE = frozenset({"Pusher-v4"})
+"""Those that Gymnasium registers and refuses to make with the MuJoCo of today."""
 
 
 def provided_environments() -> dict[str, dict[str, dict[str, bool]]]:
@@ -21,6 +23,8 @@ def provided_environments() -> dict[str, dict[str, dict[str, bool]]]:
         entry = spec.entry_point if isinstance(spec.entry_point, str) else ""
         family = ".".join(entry.partition(":")[0].split(".")[:3])
         needed = NEEDS.get(family)
+        if name in UNMAKEABLE:
+            continue
         if needed is not None and find_spec(needed) is not None:
             found[name] = {f"v{spec.version}": {"validated": True, "profiled": False}}
     return found

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from arena_sdk.local.validation.actions import Actions
 from arena_sdk.local.validation.budget import Budget
 from arena_sdk.local.validation.checks_reset import judge_observation
-from arena_sdk.local.validation.checks_step import Actions, seeded_run, take_step
+from arena_sdk.local.validation.checks_step import seeded_run, take_step
 from arena_sdk.local.validation.closing import check_close, children
 from arena_sdk.local.validation.compare import find_difference
 from arena_sdk.local.validation.loading import construct

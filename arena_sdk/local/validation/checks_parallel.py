@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from gymnasium import spaces
-
 from arena_sdk.local.validation import checks
+from arena_sdk.local.validation.actions import TeamActions
 from arena_sdk.local.validation.budget import Budget
 from arena_sdk.local.validation.checks_life import ENDLESS_EPISODES, LIFE_SECONDS
-from arena_sdk.local.validation.checks_reset import SIGNATURE, blame, warn_of_global_chance
-from arena_sdk.local.validation.checks_step import REPEATED_STEPS, WATCH_SECONDS
+from arena_sdk.local.validation.checks_reset import (
+    SIGNATURE,
+    blame,
+    warn_of_global_chance,
+    watch_memory,
+)
+from arena_sdk.local.validation.checks_step import (
+    REPEATED_STEPS,
+    WATCH_SECONDS,
+    warn_of_unsendable,
+)
 from arena_sdk.local.validation.closing import check_close
 from arena_sdk.local.validation.compare import Difference, find_difference
 from arena_sdk.local.validation.loading import accepts
@@ -150,6 +157,7 @@ def reset(subject: Subject, warn: Warn) -> None:
         for name, part in (("observations", observations), ("infos", infos)):
             _judge_agents(live, part, name, at)
         _judge_observations(subject, observations, live, at, warn)
+    watch_memory(subject, warn)
 
 
 def _live(subject: Subject, at: str) -> list[Any]:
@@ -196,34 +204,7 @@ def _judge_observations(
             warn(f"The observation of {agent!r}{oddity}")
 
 
-def _actions(
-    subject: Subject, observations: dict[Any, Any], infos: dict[Any, Any]
-) -> dict[Any, Any]:
-    return {
-        agent: _action(subject, agent, observations.get(agent), infos.get(agent))
-        for agent in subject.env.agents
-    }
-
-
-def _action(subject: Subject, agent: Any, observation: Any, info: Any) -> Any:
-    space = subject.env.action_space(agent)
-    for holder in (observation, info):
-        if isinstance(holder, dict) and "action_mask" in holder:
-            mask = np.asarray(holder["action_mask"], dtype=np.int8)
-            if isinstance(space, spaces.Discrete) and mask.any():
-                return space.sample(mask=mask)
-    return space.sample()
-
-
-def _seed_actions(subject: Subject, number: int) -> None:
-    for index, agent in enumerate(subject.env.possible_agents):
-        subject.env.action_space(agent).seed(number * 1_000 + index)
-
-
-def _take_step(
-    subject: Subject, observations: dict[Any, Any], infos: dict[Any, Any], at: str
-) -> tuple[dict[Any, Any], ...]:
-    actions = _actions(subject, observations, infos)
+def _take_step(subject: Subject, actions: dict[Any, Any], at: str) -> tuple[dict[Any, Any], ...]:
     result = subject.call(lambda: f"step, {at},", subject.env.step, actions)
     if not isinstance(result, tuple | list) or len(result) != len(DICTS):
         where = subject.where("step")
@@ -259,16 +240,23 @@ def step(subject: Subject, warn: Warn) -> None:
 
 def _watch_episode(subject: Subject, number: int, budget: Budget, warn: Warn) -> None:
     observations, infos = subject.reset(number)
-    _seed_actions(subject, number)
+    actions = TeamActions(subject.env, number, extremes=number % 2 == 1)
     gone: set[Any] = set()
     for index in range(1, EPISODE_STEPS + 1):
         at = f"step {index} of the episode with seed {number}"
         before = list(subject.env.agents)
-        parts = _take_step(subject, observations, infos, at)
+        chosen = actions.next(observations, infos)
+        kept = snapshot((observations, chosen))
+        parts = _take_step(subject, chosen, at)
+        _warn_of_altered(kept, (observations, chosen), warn)
         for name, part in zip(DICTS, parts, strict=True):
             _judge_agents(before, part, name, at)
             _warn_of_strangers(subject, part, name, warn)
         observations, rewards, terminations, truncations, infos = parts
+        if index == 1:
+            for agent, info in infos.items():
+                if isinstance(info, dict):
+                    warn_of_unsendable(info, warn, f"{agent}'s ")
         _judge_observations(subject, observations, before, at, warn)
         for agent in before:
             problem = reward_problem(rewards[agent])
@@ -278,6 +266,18 @@ def _watch_episode(subject: Subject, number: int, budget: Budget, warn: Warn) ->
         _judge_books(subject, gone, before, at)
         if not subject.env.agents or budget.is_spent:
             return
+
+
+def _warn_of_altered(kept: tuple[Any, ...], now: tuple[Any, ...], warn: Warn) -> None:
+    """Warn when `step` changed what it had returned before, or was given."""
+    for before, after, what in zip(kept, now, ("observations", "actions"), strict=True):
+        found = find_difference(before, after)
+        if found is not None:
+            told = "that it returned before" if what == "observations" else "that it is given"
+            warn(
+                f"step changes the {what}{found.path} {told}, so whoever keeps them finds them"
+                " altered. Return copies, and work on copies: value.copy()."
+            )
 
 
 def _judge_books(subject: Subject, gone: set[Any], before: list[Any], at: str) -> None:
@@ -309,10 +309,10 @@ def _difference_of_runs(subject: Subject) -> tuple[int, str, Difference] | None:
 
 def _run(subject: Subject) -> list[tuple[Any, ...]]:
     observations, infos = subject.reset(7)
-    _seed_actions(subject, 7)
+    actions = TeamActions(subject.env, 7)
     kept: list[tuple[Any, ...]] = [(snapshot(observations),)]
     for index in range(1, REPEATED_STEPS + 1):
-        parts = _take_step(subject, observations, infos, f"step {index}")
+        parts = _take_step(subject, actions.next(observations, infos), f"step {index}")
         observations, infos = parts[0], parts[4]
         kept.append(tuple(snapshot(part) for part in parts[:4]))
         if not subject.env.agents:
@@ -348,9 +348,9 @@ def lifecycle(subject: Subject, warn: Warn) -> None:
 
 def _play_one(subject: Subject, number: int, budget: Budget) -> tuple[int, bool]:
     observations, infos = subject.reset(number)
-    _seed_actions(subject, number)
+    actions = TeamActions(subject.env, number)
     for index in range(1, ENDLESS_STEPS + 1):
-        parts = _take_step(subject, observations, infos, f"step {index}")
+        parts = _take_step(subject, actions.next(observations, infos), f"step {index}")
         observations, infos = parts[0], parts[4]
         if not subject.env.agents:
             return index, True

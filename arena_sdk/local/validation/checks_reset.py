@@ -180,7 +180,7 @@ def reset(subject: Subject, warn: Warn) -> None:
         observation, _ = subject.reset(number)
         judge_observation(subject, observation, f" of reset(seed={number})", warn)
     refuse_changed_spaces(subject)
-    _watch_memory(subject, warn)
+    watch_memory(subject, warn)
 
 
 def refuse_changed_spaces(subject: Subject) -> None:
@@ -214,7 +214,7 @@ def judge_observation(subject: Subject, observation: Any, when: str, warn: Warn)
         warn(f"The observation{oddity}")
 
 
-def _watch_memory(subject: Subject, warn: Warn) -> None:
+def watch_memory(subject: Subject, warn: Warn) -> None:
     """Warn when the process grows with every reset."""
     import psutil
 

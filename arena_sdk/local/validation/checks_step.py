@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from arena_sdk.local.validation.actions import Actions
 from arena_sdk.local.validation.budget import Budget
 from arena_sdk.local.validation.checks_reset import (
     blame,
@@ -27,41 +28,6 @@ REPEATED_STEPS = 50
 REPEAT_SECONDS = 1.0
 MORE_RUNS = 6
 """Runs that are compared with each other once two of them differed."""
-EXTREMES = 0.3
-"""Share of steps of every other episode that take an action at the bounds of a Box."""
-
-
-class Actions:
-    """Random actions that also go to the bounds, and obey an action mask.
-
-    Args:
-        env: The environment.
-        seed: Of the actions; the space's own generator is seeded with it too.
-        extremes: Whether Box actions are at times exactly at their bounds.
-    """
-
-    def __init__(self, env: Any, seed: int, *, extremes: bool = False) -> None:
-        self._env = env
-        self._space = getattr(env, "action_space", None)
-        self._random = np.random.default_rng(seed)
-        self._extremes = extremes and isinstance(self._space, spaces.Box)
-        if self._space is not None:
-            self._space.seed(seed)
-
-    def next(self, info: Any = None) -> Any:
-        """Return an action."""
-        if self._space is None:
-            return self._env.sample_random_action()
-        mask = info.get("action_mask") if isinstance(info, dict) else None
-        if mask is not None and isinstance(self._space, spaces.Discrete):
-            mask = np.asarray(mask, dtype=np.int8)
-            if mask.shape == (int(self._space.n),) and mask.any():
-                return self._space.sample(mask=mask)
-        action = self._space.sample()
-        if self._extremes and self._space.is_bounded() and self._random.random() < EXTREMES:
-            side = self._random.integers(0, 2, size=self._space.shape).astype(bool)
-            return np.where(side, self._space.high, self._space.low).astype(self._space.dtype)
-        return action
 
 
 def step(subject: Subject, warn: Warn) -> None:
@@ -92,7 +58,7 @@ def _watch_episode(subject: Subject, number: int, budget: Budget, warn: Warn) ->
         judge_observation(subject, transition.observation, f" at {at}", warn)
         _warn_of_altered(kept, (observation, info, action), warn)
         if index == 1:
-            _warn_of_unsendable(transition.info, warn)
+            warn_of_unsendable(transition.info, warn)
         _judge_mask(subject, transition.info, at, warn)
         observation, info = transition.observation, transition.info
         if transition.ended or budget.is_spent:
@@ -115,15 +81,15 @@ FIXES = (
 )
 
 
-def _warn_of_unsendable(info: Any, warn: Warn) -> None:
+def warn_of_unsendable(info: Any, warn: Warn, owner: str = "") -> None:
     """Warn of what an environment in a process of its own could not send."""
     for key, value in info.items():
         try:
             pickle.dumps(value)
         except Exception:  # each library has its own words for it
             warn(
-                f"info[{key!r}] is {kind_of(value)}, which no process can send to another; copies"
-                " in processes of their own would fail. Leave it out."
+                f"{owner}info[{key!r}] is {kind_of(value)}, which no process can send to another;"
+                " copies in processes of their own would fail. Leave it out."
             )
 
 

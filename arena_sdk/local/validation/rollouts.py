@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from arena_sdk.local.validation.checks_step import Actions
+from arena_sdk.local.validation.actions import Actions
 from arena_sdk.local.validation.loading import construct
 from arena_sdk.local.validation.subject import Subject
 from arena_sdk.local.validation.transition import split

@@ -13,7 +13,7 @@ from arena_sdk.local.services.provided import provided_environments
 from arena_sdk.local.validation.names import CHECK_NAMES
 from arena_sdk.local.validation.report import run_checks
 from arena_sdk.local.validation.subject import Subject
-from tests.local.validation.sources import Report, failures
+from tests.local.validation.sources import Report, failures, walk, warnings
 
 SLOW = ("CarRacing-v3", "BipedalWalker-v3", "BipedalWalkerHardcore-v3")
 
@@ -41,6 +41,23 @@ def test_gymnasiums_own_environments_pass_every_check(name: str) -> None:
     assert [check["check"] for check in report["checks"]] == list(CHECK_NAMES)
 
 
+OTHERS = sorted(set(gymnasium.registry) - set(provided_environments()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_other_environment_of_gymnasium_that_can_be_made_here_passes(name: str) -> None:
+    """MuJoCo's and JAX's, where those are installed; the rest says what it lacks."""
+    make = partial(gymnasium.make, name, disable_env_checker=True)
+    try:
+        make().close()
+    except (gymnasium.error.Error, ImportError, TypeError) as lacking:
+        pytest.skip(str(lacking).splitlines()[0])
+    report = report_on(make)
+    assert failures(report) == {}
+    assert [check["check"] for check in report["checks"]] == list(CHECK_NAMES)
+
+
 @pytest.mark.parametrize("name", ["simple_spread_v3", "simple_tag_v3", "simple_adversary_v3"])
 def test_pettingzoos_particle_environments_pass_every_check(name: str) -> None:
     import importlib
@@ -49,6 +66,16 @@ def test_pettingzoos_particle_environments_pass_every_check(name: str) -> None:
     report = report_on(module.parallel_env, multi_agent=True)
     assert failures(report) == {}
     assert [check["check"] for check in report["checks"]] == list(CHECK_NAMES)
+
+
+def test_copies_that_share_a_space_do_not_take_each_others_actions(
+    check: Callable[..., Report],
+) -> None:
+    shared = walk(
+        init="    action_space = spaces.Discrete(2)\n\n    def __init__(self, size=10):\n"
+    )
+    report = check(shared.replace("        self.action_space = spaces.Discrete(2)\n", ""))
+    assert (failures(report), warnings(report)) == ({}, {})
 
 
 PAIR = """
@@ -194,6 +221,45 @@ def test_the_books_of_a_parallel_environment_are_kept(
             "It draws from the global np.random, which the seed does not govern. Keep a generator"
             " of your own: self.rng = np.random.default_rng(seed)."
         )
+
+
+def test_agents_whose_spaces_are_made_afresh_at_every_call_get_the_same_actions_again(
+    check: Callable[..., Report],
+) -> None:
+    fresh = PAIR.replace("return self.moves[agent]", "return spaces.Discrete(2)")
+    report = check(fresh, multi_agent=True)
+    assert failures(report) == {}
+    assert warnings(report) == {
+        "Action space": [
+            "action_space('a') makes a new space at every call, so that seeding it has no effect."
+            " Keep the spaces, or decorate it with functools.lru_cache."
+        ]
+    }
+
+
+def test_agents_whose_observations_are_altered_later_are_named(
+    check: Callable[..., Report],
+) -> None:
+    source = PAIR.replace(
+        "return {agent: np.array([self.steps / 30], np.float32) for agent in self.agents}",
+        "return {agent: self.buffer(agent) for agent in self.agents}",
+    ).replace(
+        "    def look(self):",
+        "    kept = {agent: np.zeros(1, np.float32) for agent in 'ab'}\n\n"
+        "    def buffer(self, agent):\n"
+        "        self.kept[agent][:] = self.steps / 30\n"
+        "        return self.kept[agent]\n\n"
+        "    def look(self):",
+    )
+    report = check(source, multi_agent=True)
+    assert failures(report) == {}
+    assert warnings(report) == {
+        "Step": [
+            f"step changes the observations['{agent}'][0] that it returned before, so whoever keeps"
+            " them finds them altered. Return copies, and work on copies: value.copy()."
+            for agent in "ab"
+        ]
+    }
 
 
 def test_an_aec_environment_is_told_how_to_become_parallel(check: Callable[..., Report]) -> None:
