@@ -16,6 +16,11 @@ from arena_sdk.local.validation.subject import Subject
 from tests.local.validation.sources import Report, failures, walk, warnings
 
 SLOW = ("CarRacing-v3", "BipedalWalker-v3", "BipedalWalkerHardcore-v3")
+MUJOCO = "gymnasium.envs.mujoco"
+
+
+def is_slow(name: str) -> bool:
+    return name in SLOW or str(gymnasium.registry[name].entry_point).startswith(MUJOCO)
 
 
 def report_on(factory: Callable[[], Any], *, multi_agent: bool = False) -> Report:
@@ -31,7 +36,7 @@ def report_on(factory: Callable[[], Any], *, multi_agent: bool = False) -> Repor
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [])
+        pytest.param(name, marks=[pytest.mark.slow] if is_slow(name) else [])
         for name in provided_environments()
     ],
 )
