@@ -1,4 +1,29 @@
-"""The fifteen checks of the contract, in its order, and the run that makes a report of them."""
+"""The fifteen checks of the contract, in its order, and the run that makes a report of them.
+
+Where they disagree with `gymnasium.utils.env_checker.check_env`, and why. They fail, and it lets
+pass:
+
+- what happens after the first step: bounds left, NaN, exceptions, no end, no reset after an end;
+- rewards that are arrays, text, None, complex, NaN or infinite, of which it warns at most: returns
+  are sums, and one such reward spoils the fitness of a whole generation;
+- actions at the bounds of a Box that the environment cannot take, and masks of the wrong length:
+  policies choose the bounds often;
+- state on the class, spaces of the environment's own classes and spaces that change: it sees one
+  copy in one process, training has many, and serving lacks the environment's files;
+- closed file descriptors of others, endless calls, `os._exit` and the like, which end `check_env`
+  itself or harm whoever runs it.
+
+They only warn of, and it fails:
+
+- an observation or info that is returned again and altered (trainers copy what they keep, and most
+  of PettingZoo does so);
+- a generator of its own instead of `np_random`, when the seed governs it all the same;
+- info that differs between equal runs, such as a clock reading: no algorithm learns from it.
+
+A difference that other equal runs do not show (Box2D orders contacts by their place in memory) is a
+warning here, and would fail there on the run that shows it. `tests/local/validation/
+test_check_env.py` holds both to exactly this list.
+"""
 
 from __future__ import annotations
 
