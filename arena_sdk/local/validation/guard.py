@@ -34,6 +34,9 @@ from arena_sdk.local.validation.stacks import read_stack
 CALL_SECONDS = 30.0
 """How long one call of user code may take before it is taken to be stuck."""
 
+CHECK_SECONDS = 180.0
+"""How long one check may take, though each of its calls returns."""
+
 GUARD_BROKEN = 70
 """Exit code of a child that could not even say what went wrong."""
 
@@ -47,7 +50,7 @@ SHORT_SHARE = 0.05
 """Share of the machine's memory below which one that holds much of it is ended."""
 GREEDY_BYTES = 1 << 30
 
-Ending = Literal["done", "failed", "hang", "died", "memory", "processes", "stopped"]
+Ending = Literal["done", "failed", "hang", "slow", "died", "memory", "processes", "stopped"]
 Message = dict[str, Any]
 Emit = Callable[[Message], None]
 
@@ -66,11 +69,11 @@ class Outcome:
     """How a guarded run ended.
 
     Attributes:
-        ending: `done`, `failed` (an exception of ours), `hang`, `died`, `memory`, `processes` or
-            `stopped`.
+        ending: `done`, `failed` (an exception of ours), `hang` (a call does not return), `slow`
+            (calls return, too late), `died`, `memory`, `processes` or `stopped`.
         returncode: Of the child; minus the signal's number when a signal ended it.
         stack: User code's Python stack at a hang or crash, innermost call last.
-        seconds: How long the call had taken at a hang.
+        seconds: How long the call had taken at a hang, or the check where it was slow.
         detail: The traceback of a failure of ours, or the amount that was too much.
     """
 
@@ -89,6 +92,11 @@ class Outcome:
             return f"The environment started {self.detail} processes and was ended."
         if self.ending == "hang":
             return f"A call into the environment did not return within {self.seconds:.0f} s.{at}"
+        if self.ending == "slow":
+            return (
+                f"The check did not end within {self.seconds:.0f} s, though every call returned:"
+                f" reset or step is too slow to train on.{at}"
+            )
         if self.returncode < 0:
             number = -self.returncode
             name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
@@ -129,6 +137,7 @@ def run_guarded(
     channel: ParentChannel,
     *,
     call_seconds: float = CALL_SECONDS,
+    check_seconds: float = CHECK_SECONDS,
     stack_file: Path | None = None,
     writable: Sequence[Path] = (),
 ) -> Outcome:
@@ -139,6 +148,7 @@ def run_guarded(
         on_message: Called here for each message, with what the child printed since the last one.
         channel: The worker's channel.
         call_seconds: How long the child may be silent before it counts as stuck.
+        check_seconds: How long it may go on after a message of the kind `begin`, until the next.
         stack_file: Where the child's stack is written; a file in the working folder when None.
         writable: Folders, besides its working and its temporary one, that the child may write to.
     """
@@ -155,13 +165,13 @@ def run_guarded(
     os.close(result_write)
     os.close(output_write)
     try:
-        watch = _Watch(pid, result_read, output_read, token, channel, call_seconds)
+        watch = _Watch(pid, result_read, output_read, token, channel, call_seconds, check_seconds)
         outcome = watch.run(on_message)
     finally:
         kill_family(pid)  # what it left behind, too
         os.close(result_read)
         os.close(output_read)
-    if outcome.ending in ("hang", "died"):
+    if outcome.ending in ("hang", "slow", "died"):
         outcome.stack = read_stack(stack_path)
     stack_path.unlink(missing_ok=True)
     return outcome
@@ -235,6 +245,7 @@ class _Watch:
         token: bytes,
         channel: ParentChannel,
         call_seconds: float,
+        check_seconds: float,
     ) -> None:
         self._pid = pid
         self._results = results
@@ -242,6 +253,8 @@ class _Watch:
         self._token = token
         self._channel = channel
         self._call_seconds = call_seconds
+        self._check_seconds = check_seconds
+        self._begun: float | None = None
         self._output = captured.Output()
         self._buffer = bytearray()
         self._ended = False
@@ -306,21 +319,31 @@ class _Watch:
                 elif kind == "failure":
                     self._failure = message["traceback"]
                 elif kind != "pulse":
+                    if kind == "begin":
+                        self._begun = self._heard
                     yield message
         if len(self._buffer) > MAX_LINE:
             self._buffer.clear()
 
     def _fault_is_due(self) -> bool:
-        return (
-            time.monotonic() - self._heard > self._call_seconds or self._channel.stopping.is_set()
-        )
+        return self._late() is not None or self._channel.stopping.is_set()
+
+    def _late(self) -> Outcome | None:
+        """Say whether a call, or a check as a whole, takes too long."""
+        now = time.monotonic()
+        if now - self._heard > self._call_seconds:
+            return Outcome("hang", seconds=now - self._heard)
+        if self._begun is not None and now - self._begun > self._check_seconds:
+            return Outcome("slow", seconds=now - self._begun)
+        return None
 
     def _fault(self) -> Outcome | None:
         now = time.monotonic()
         if self._channel.stopping.is_set():
             return Outcome("stopped")
-        if now - self._heard > self._call_seconds:
-            return Outcome("hang", seconds=now - self._heard)
+        late = self._late()
+        if late is not None:
+            return late
         if now - self._checked > POLL_SECONDS:
             self._checked = now
             return self._greed()
@@ -343,7 +366,7 @@ class _Watch:
 
     def _end(self, fault: Outcome, on_message: Callable[[Message, captured.Output], None]) -> None:
         """Take the child's stack where it hangs, then end it and what it started."""
-        if fault.ending == "hang":
+        if fault.ending in ("hang", "slow"):
             with suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGUSR1)
             time.sleep(STACK_SECONDS)

@@ -15,8 +15,7 @@ pass:
 
 They only warn of, and it fails:
 
-- an observation or info that is returned again and altered (trainers copy what they keep, and most
-  of PettingZoo does so);
+- an observation or info that is returned again and altered: trainers copy what they keep;
 - a generator of its own instead of `np_random`, when the seed governs it all the same;
 - info that differs between equal runs, such as a clock reading: no algorithm learns from it.
 

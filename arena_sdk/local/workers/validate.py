@@ -18,6 +18,7 @@ from arena_sdk.local.validation.entrypoints import (
 )
 from arena_sdk.local.validation.guard import (
     CALL_SECONDS,
+    CHECK_SECONDS,
     Emit,
     Outcome,
     Pulse,
@@ -36,7 +37,8 @@ def main(payload: dict[str, Any], channel: Channel) -> dict[str, Any]:
 
     Args:
         payload: `name`, `version`, `source_dir`, `entrypoint`, `env_config`, `multi_agent`,
-            `language_based`, `do_rollouts`, `rollouts_dir`; optionally `call_seconds`.
+            `language_based`, `do_rollouts`, `rollouts_dir`; optionally `call_seconds` and
+            `check_seconds`.
         channel: To the server.
 
     Returns:
@@ -61,6 +63,7 @@ def main(payload: dict[str, Any], channel: Channel) -> dict[str, Any]:
         report.take,
         channel,
         call_seconds=float(payload.get("call_seconds") or CALL_SECONDS),
+        check_seconds=float(payload.get("check_seconds") or CHECK_SECONDS),
         writable=[Path(folder)] if folder else [],
     )
     report.conclude(outcome)

@@ -51,6 +51,18 @@ def test_a_call_that_blocks_is_ended_with_the_stack_it_was_in(
     assert report["not_run"][0] == CHECK_NAMES[CHECK_NAMES.index(where) + 1 :][0]
 
 
+def test_a_check_whose_calls_all_return_has_a_limit_too(check: Check) -> None:
+    slow = before_step("import time", "time.sleep(0.3)")
+    report = check(slow, check_seconds=4.0, call_seconds=20.0)
+    assert re.fullmatch(
+        r"The check did not end within \d s, though every call returned: reset or step is too slow"
+        r" to train on\. It was at env\.py:26 in step\.",
+        failures(report)["Step"],
+    )
+    assert report["checks"][-1]["stack"] == ["env.py:26 in step"]
+    assert report["not_run"] == ["Episode lifecycle"]
+
+
 def test_a_call_that_holds_the_interpreter_is_ended_too(check: Check) -> None:
     source = before_step("import re", "re.match(r'(a+)+$', 'a' * 40 + 'b')")
     report = check(source, call_seconds=1.5)
