@@ -24,6 +24,10 @@ class Executor(Protocol):
     def processes(self) -> int:
         """How many processes host members."""
 
+    @property
+    def nodes(self) -> int:
+        """How many machines they are on."""
+
     def start(self, setup: Setup, progress: Progress, stopping: Callable[[], bool]) -> None:
         """Bring up what members run in.
 
@@ -31,6 +35,10 @@ class Executor(Protocol):
             setup: The run and its environment.
             progress: Called from within `train_generation`.
             stopping: Asked at all times; once true, members stop at their next step.
+
+        Raises:
+            Stopped: The run is being stopped.
+            TrainingError: It cannot be brought up.
         """
 
     def train_generation(self, tasks: Sequence[TrainTask]) -> list[TrainReport]:

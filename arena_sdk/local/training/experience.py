@@ -32,18 +32,34 @@ def save(replay: Replay, path: Path, limit: int) -> int:
     Raises:
         OSError: The file could not be written; the one before it is as it was.
     """
+    rows, data = encode(replay, limit)
+    if rows:
+        write(path, data)
+    return rows
+
+
+def encode(replay: Replay, limit: int) -> tuple[int, bytes]:
+    """Return how many of a buffer's latest transitions fit in the limit, and them as a file."""
     rows = min(len(replay), max(1, limit // replay.row_bytes))
     if rows == 0:
-        return 0
+        return 0, b""
     body = io.BytesIO()
     for column in replay.recent(rows):
         np.save(body, column, allow_pickle=False)
     data = body.getvalue()
+    return rows, MAGIC + hashlib.sha256(data).hexdigest().encode() + b"\n" + data
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write what `encode` gave: aside, then renamed.
+
+    Raises:
+        OSError: The file could not be written; the one before it is as it was.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.tmp")
     try:
         with open(aside, "wb") as file:
-            file.write(MAGIC + hashlib.sha256(data).hexdigest().encode() + b"\n")
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -51,7 +67,6 @@ def save(replay: Replay, path: Path, limit: int) -> int:
     except OSError:
         aside.unlink(missing_ok=True)
         raise
-    return rows
 
 
 def load(replay: Replay, path: Path) -> str | None:
@@ -59,7 +74,20 @@ def load(replay: Replay, path: Path) -> str | None:
     if not path.exists():
         return None
     try:
-        raw = path.read_bytes()
+        return decode(replay, path.read_bytes(), path)
+    except OSError as problem:
+        return _unusable(path, problem)
+
+
+def decode(replay: Replay, raw: bytes, path: Path) -> str | None:
+    """Fill a buffer from what `encode` gave; return a sentence when it cannot be used, else None.
+
+    Args:
+        replay: The buffer.
+        raw: The content of its file.
+        path: Where that is, for the sentence.
+    """
+    try:
         if not raw.startswith(MAGIC):
             raise ValueError("it is not an experience file")
         digest, data = raw[len(MAGIC) :].split(b"\n", 1)
@@ -67,6 +95,18 @@ def load(replay: Replay, path: Path) -> str | None:
             raise ValueError("its checksum does not match its content")
         body = io.BytesIO(data)
         replay.fill([np.load(body, allow_pickle=False) for _ in replay.columns])
-    except (OSError, ValueError, EOFError) as problem:
-        return f"The stored experience {path} cannot be used ({problem}); the buffer begins empty."
+    except (ValueError, EOFError) as problem:
+        return _unusable(path, problem)
     return None
+
+
+def not_saved(folder: Path, problem: OSError) -> str:
+    """Say in a sentence that a buffer could not be written, and what follows."""
+    return (
+        f"The replay buffer was not saved in {folder} ({problem.strerror}); "
+        "a resumed run would begin with the one saved before, or none."
+    )
+
+
+def _unusable(path: Path, problem: Exception) -> str:
+    return f"The stored experience {path} cannot be used ({problem}); the buffer begins empty."

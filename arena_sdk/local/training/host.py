@@ -99,15 +99,31 @@ class Host:
             try:
                 experience.save(replay, folder / name, limit)
             except OSError as problem:
-                problems.append(
-                    f"The replay buffer was not saved in {folder} ({problem.strerror}); "
-                    "a resumed run would begin with the one saved before, or none."
-                )
+                problems.append(experience.not_saved(folder, problem))
         return problems
 
     def load_experience(self, folder: Path) -> list[str]:
         """Read this process's buffers back."""
         found = (experience.load(replay, folder / name) for name, replay in self._replays())
+        return [problem for problem in found if problem is not None]
+
+    def give_experience(self, limit: int) -> dict[str, bytes]:
+        """Return this process's buffers as files by name, each within the limit in bytes."""
+        files = {name: experience.encode(replay, limit) for name, replay in self._replays()}
+        return {name: data for name, (rows, data) in files.items() if rows}
+
+    def take_experience(self, folder: Path, files: dict[str, bytes]) -> list[str]:
+        """Fill this process's buffers from what `give_experience` gave.
+
+        Args:
+            folder: Where the coordinator keeps the files, for what is said of them.
+            files: Their content by name.
+        """
+        found = (
+            experience.decode(replay, files[name], folder / name)
+            for name, replay in self._replays()
+            if name in files
+        )
         return [problem for problem in found if problem is not None]
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The train job: from its payload to a run on member processes, in the order that forking needs.
+"""The train job: from its payload to a run on an executor, in the order that forking needs.
 
 First the environment is tried in a process of its own, then (beside it) torch and AgileRL are
 imported, then member processes are forked, and only then is anything computed here.
@@ -6,15 +6,20 @@ imported, then member processes are forked, and only then is anything computed h
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import checkpoints, probe, starting
 from .checkpoints import CheckpointError
+from .errors import Stopped
 from .spec import RunSpec, read_manifest
 from .starting import JobChannel
 from .tasks import Setup
+
+if TYPE_CHECKING:
+    from .executor import Executor
 
 
 def train(payload: dict[str, Any], channel: Any) -> dict[str, Any]:
@@ -38,8 +43,7 @@ def train(payload: dict[str, Any], channel: Any) -> dict[str, Any]:
         channel.emit({"kind": "warning", "message": warning})
     if channel.stopping.is_set():
         return _keep_unbegun(setup, folder, source, channel)
-    options = payload.get("options") or {}
-    return _run(setup, folder, source, found.step_us, channel, options)
+    return _run(setup, folder, source, found.step_us, channel, payload)
 
 
 def _keep_unbegun(
@@ -62,22 +66,23 @@ def _run(
     source: Path | None,
     step_us: float,
     channel: JobChannel,
-    options: dict[str, Any],
+    payload: dict[str, Any],
 ) -> dict[str, Any]:
-    """Bring up the member processes and train."""
+    """Bring up what hosts the members and train."""
     from . import saving
-    from .processes import ProcessExecutor
     from .run import Run
 
     saved = None if source is None else saving.load(source)
-    executor = ProcessExecutor(channel.adopt_child, options.get("cpus"))
+    options = payload.get("options") or {}
+    executor = _executor(payload, channel)
     hooks: dict[str, Callable[..., Any]] = {}
-    executor.start(
-        setup,
-        progress=lambda slot, steps: hooks["progress"](slot, steps),
-        stopping=lambda: hooks["stopping"]() if hooks else channel.stopping.is_set(),
-    )
     try:
+        with _bounded_start(payload, channel, source):
+            executor.start(
+                setup,
+                progress=lambda slot, steps: hooks["progress"](slot, steps),
+                stopping=lambda: hooks["stopping"]() if hooks else channel.stopping.is_set(),
+            )
         channel.emit(
             {
                 "kind": "started",
@@ -85,6 +90,7 @@ def _run(
                 "vectorization": setup.vectorization,
                 "env_step_us": round(step_us, 1),
                 "processes": executor.processes,
+                "nodes": executor.nodes,
             }
         )
         run = Run(
@@ -98,8 +104,36 @@ def _run(
         )
         hooks.update(progress=run.meter, stopping=run.stopping)
         return run.complete()
+    except Stopped:
+        return _keep_unbegun(setup, folder, source, channel)
     finally:
         executor.close()
+
+
+def _executor(payload: dict[str, Any], channel: JobChannel) -> Executor:
+    """Return what the server was told to host members in; not started."""
+    cpus = (payload.get("options") or {}).get("cpus")
+    if payload.get("executor") != "ray":
+        from .processes import ProcessExecutor
+
+        return ProcessExecutor(channel.adopt_child, cpus)
+    from .ray_executor import RayExecutor
+
+    return RayExecutor(
+        payload.get("ray_address"),
+        int(payload.get("num_nodes") or 1),
+        cpus,
+        warn=lambda message: channel.emit({"kind": "warning", "message": message}),
+    )
+
+
+def _bounded_start(
+    payload: dict[str, Any], channel: JobChannel, source: Path | None
+) -> contextlib.AbstractContextManager[None]:
+    """Bound what cannot be broken off; forking takes no time, and wants no thread beside it."""
+    if payload.get("executor") != "ray":
+        return contextlib.nullcontext()
+    return starting.bounded(channel, source)
 
 
 def _setup(payload: dict[str, Any], spec: RunSpec, found: probe.Probe) -> Setup:

@@ -62,6 +62,11 @@ class ProcessExecutor:
         """How many processes host members."""
         return len(self._children)
 
+    @property
+    def nodes(self) -> int:
+        """One: this machine."""
+        return 1
+
     def start(self, setup: Setup, progress: Progress, stopping: Callable[[], bool]) -> None:
         """Fork the member processes."""
         self._setup, self._progress, self._stopping = setup, progress, stopping
