@@ -19,6 +19,7 @@ from typing import Any
 from arena_sdk import uploads
 from arena_sdk.local.jobs import JobSpec, Supervisor
 from arena_sdk.local.paths import DataPaths
+from arena_sdk.local.patience import call_seconds
 from arena_sdk.local.services.bundled import ConfigError, bundled_config, bundled_requirements
 from arena_sdk.local.services.overlays import Overlays
 from arena_sdk.local.services.requirements import InstallError
@@ -105,6 +106,7 @@ async def check_folder(wanted: Wanted, home: Path, tell: Tell) -> dict[str, Any]
             "multi_agent": wanted.multi_agent,
             "language_based": wanted.language_based,
             "do_rollouts": False,
+            "call_seconds": call_seconds(),
             "rollouts_dir": None,
         }
         result = await _run(JobSpec("validate", payload, python, timeout=TIME_LIMIT), paths, tell)

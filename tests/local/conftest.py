@@ -74,11 +74,13 @@ def arena_environment(home: Path) -> dict[str, str]:
     return {**kept, "ARENA_HOME": str(home)}
 
 
-def run_arena(home: Path, *arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
-    """Run the program `arena` with `~/.arena` at `home`."""
+def run_arena(
+    home: Path, *arguments: str, timeout: float = 60, variables: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the program `arena` with `~/.arena` at `home`, and more in its environment."""
     return subprocess.run(
         [sys.executable, "-m", "arena_sdk.cli", *arguments],
-        env=arena_environment(home),
+        env={**arena_environment(home), **(variables or {})},
         capture_output=True,
         text=True,
         timeout=timeout,
@@ -114,9 +116,9 @@ def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
     return True
 
 
-def start_arena(home: Path) -> ArenaServer:
-    """Start an Arena on a free port; `~/.arena` is at `home`."""
-    started = run_arena(home, "local", "up", "--detach", "--port", "0")
+def start_arena(home: Path, **variables: str) -> ArenaServer:
+    """Start an Arena on a free port; `~/.arena` is at `home`, and more is in its environment."""
+    started = run_arena(home, "local", "up", "--detach", "--port", "0", variables=variables)
     assert started.returncode == 0, started.stderr
     data_dir = home / "local"
     info = json.loads((data_dir / "server.json").read_text())

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from arena_sdk.local.jobs import JobOutcome, JobSpec, Supervisor
 from arena_sdk.local.paths import DataPaths
+from arena_sdk.local.patience import call_seconds
 from arena_sdk.local.services.overlays import Overlays
 from arena_sdk.local.services.requirements import InstallError
 from arena_sdk.local.services.streams import Told, status, warning
@@ -180,6 +181,7 @@ class Examiner:
             "env_config": row.env_config,
             "multi_agent": row.multi_agent,
             "language_based": row.language_based,
+            "call_seconds": call_seconds(),
         }
 
 

@@ -25,13 +25,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from arena_sdk.local.patience import DEFAULT_SECONDS
 from arena_sdk.local.validation import output as captured
 from arena_sdk.local.validation.confine import confine
 from arena_sdk.local.validation.families import family_of, kill_family
+from arena_sdk.local.validation.grouping import stay_in_group
 from arena_sdk.local.validation.limits import limit_this_process, machine_memory
 from arena_sdk.local.validation.stacks import read_stack
 
-CALL_SECONDS = 30.0
+CALL_SECONDS = DEFAULT_SECONDS
 """How long one call of user code may take before it is taken to be stuck."""
 
 CHECK_SECONDS = 180.0
@@ -189,6 +191,7 @@ def _child(
     code = GUARD_BROKEN
     try:
         os.setpgid(0, 0)
+        stay_in_group()
         channel.adopt_child()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         sys.stdin = open(0, closefd=False)  # noqa: SIM115 - for as long as the process lives

@@ -19,6 +19,8 @@ MORE_TASKS = 512
 """Processes and threads that may be added to those that the user has when user code begins."""
 FILE_BYTES = 8 << 30
 """Size of one file."""
+FIRST_TO_GO = 900
+"""Of -1000 to 1000: when memory is short, the kernel ends user code and not the server."""
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
@@ -45,6 +47,8 @@ def limit_this_process() -> None:
         _lower(resource.RLIMIT_NPROC, _tasks_of_user() + MORE_TASKS)
     with suppress(OSError):
         os.nice(NICENESS)
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(str(FIRST_TO_GO))
 
 
 def _lower(which: int, limit: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import psutil
 import pytest
 
 from arena_sdk.local.validation.confine import landlock_version
+from arena_sdk.local.validation.grouping import CALLS
 from arena_sdk.local.validation.limits import machine_memory
 from tests.local.validation.sources import Report, at_start, failures
 
@@ -79,6 +81,20 @@ def test_a_wild_size_is_an_error_and_not_the_end_of_the_machine(check: Check) ->
     many = machine_memory() // 8 + 1_000_000
     said = failures(check(at_start(f"self.held = np.ones({many})")))["Preliminary environment"]
     assert "MemoryError: Unable to allocate" in said
+
+
+@pytest.mark.skipif(platform.machine() not in CALLS, reason="no filter for this machine")
+def test_whoever_leaves_the_process_group_stays_in_it(check: Check) -> None:
+    leaves = at_start(
+        "import os, subprocess, sys",
+        "before = os.getpgid(0)",
+        "os.setsid(); os.setpgid(0, 0)",
+        "code = 'import os; os.setsid(); print(os.getpgid(0))'",
+        "child = subprocess.run([sys.executable, '-c', code], start_new_session=True,",
+        "    stdout=subprocess.PIPE, text=True)",
+        "assert [os.getpgid(0), int(child.stdout)] == [before, before]",
+    )
+    assert failures(check(leaves)) == {}
 
 
 def test_daemons_in_sessions_of_their_own_count_and_are_ended(check: Check) -> None:
