@@ -83,9 +83,8 @@ def _raise_syntax_error(source: Path) -> None:
             ast.parse(path.read_bytes())
         except SyntaxError as error:
             name = path.relative_to(source).as_posix()
-            raise CheckFailed(
-                f"{name}:{error.lineno} cannot be parsed: {error.msg}.", fatal=True
-            ) from None
+            place = name if error.lineno is None else f"{name}:{error.lineno}"
+            raise CheckFailed(f"{place} cannot be parsed: {error.msg}.", fatal=True) from None
         except (ValueError, RecursionError, MemoryError):
             continue
 

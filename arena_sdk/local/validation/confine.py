@@ -4,9 +4,9 @@ Linux offers this to every process as Landlock; what is confined cannot be freed
 what it starts. Elsewhere, and on kernels without it, nothing is confined.
 
 What no limit here prevents, since it is the user's own rights that the code runs with: reading
-what the user can read, the network, filling the disk through its own folder, and taking the
-processor's time until its job's time is up. Code that is not trusted belongs into a container or
-a machine of its own.
+what the user can read, the network, filling the disk through its own folder, taking the processor's
+time until its job's time is up, and changing the checks, which run in its own process, so that they
+find it sound. Code that is not trusted belongs into a container or a machine of its own.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ CHECK_SECONDS = 180.0
 GUARD_BROKEN = 70
 """Exit code of a child that could not even say what went wrong."""
 
+CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)
 STACK_SECONDS = 0.4
 POLL_SECONDS = 0.2
 MAX_LINE = 8 << 20
@@ -102,10 +103,9 @@ class Outcome:
         if self.returncode < 0:
             number = -self.returncode
             name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
-            cause = (
-                "as the system does when memory is short" if number == 9 else "a crash in C code"
-            )
-            return f"The environment's process was ended by {name}, {cause}.{at}"
+            cause = ", as the system does when memory is short" if number == signal.SIGKILL else ""
+            cause = ", a crash in C code" if number in CRASHES else cause
+            return f"The environment's process was ended by {name}{cause}.{at}"
         if self.returncode == GUARD_BROKEN:
             return f"The environment closed file descriptors that are not its own.{at}"
         return (
