@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 NOT_A_TERMINAL = (
     "arena-tui is drawn on a terminal, and this is none: run it in one, or use `arena` in scripts."
 )
-COLLECT_AFTER = 20_000
-"""New objects after which the collector looks at the youngest; a frame makes some thousands."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -148,10 +146,8 @@ def run(options: argparse.Namespace, local: LocalArena | None) -> int:
         local=local,
         experiment=options.experiment,
         complaint=complaint,
+        own_process=True,
     )
-    gc.freeze()
-    gc.set_threshold(COLLECT_AFTER, 20, 50)
-    gc.enable()
     code = app.run() or 0
     if local is None and app.local is not None:
         app.local.stop()

@@ -1,4 +1,4 @@
-"""The app: it knows the hub, the settings and the registry, and no widget."""
+"""The app: it knows the hub, the settings and the registry, and draws nothing itself."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import events
 from textual.app import App
 from textual.filter import LineFilter, Monochrome
 
 from arena_tui import registry, theme
 from arena_tui.ascii_only import AsciiFilter, Colourless
+from arena_tui.collecting import Collector
 from arena_tui.commands import Action, bindings
 from arena_tui.plotstyle import PlotStyle, detect, style_named
 from arena_tui.settings import Memory, Settings
 from arena_tui.signing_in import SignIn
 from arena_tui.stores.hub import Hub
+from arena_tui.widgets import keys_first
 
 if TYPE_CHECKING:
     from arena_tui.launch import LocalArena
@@ -66,6 +69,7 @@ class ArenaApp(App[int]):
         local: LocalArena | None = None,
         experiment: str | None = None,
         complaint: str | None = None,
+        own_process: bool = False,
     ) -> None:
         """Make the app.
 
@@ -76,6 +80,8 @@ class ArenaApp(App[int]):
             local: The Arena on this machine, if this dashboard looks after it.
             experiment: The experiment to open at once.
             complaint: Something that went wrong before, to be told at the start.
+            own_process: Whether the process is there for this app alone, so that the app may say
+                when its garbage is collected.
         """
         super().__init__()
         self.hub = hub
@@ -86,6 +92,7 @@ class ArenaApp(App[int]):
         self.local = local
         self._experiment = experiment
         self._complaint = complaint
+        self._own_process = own_process
         self.keymap: dict[str, str] = dict(self.settings.keys)
         self.sign_in = SignIn(self)
         self._ascii = [AsciiFilter()] if detect().name == "ascii" else []
@@ -106,6 +113,13 @@ class ArenaApp(App[int]):
             await self.open_experiment(self._experiment)
         if self._complaint:
             self.tell(self._complaint, "warning")
+        if self._own_process:
+            Collector(self)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Answer the user before anything that can wait."""
+        keys_first.hear(self, event)
+        await super().on_event(event)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return what every line goes through before the terminal gets it."""

@@ -110,6 +110,16 @@ def check_extra() -> Finding:
     )
 
 
+def check_ray() -> Finding:
+    """Report whether runs can train on a Ray cluster, which is for those who ask for it."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return Finding(OK, "extra ray", f"ray {version('ray')}")
+    except PackageNotFoundError:
+        return Finding(OK, "extra ray", "not installed; only `--executor ray` needs it")
+
+
 def check_service(flags: Globals) -> Iterator[Finding]:
     """Report which Arena would be used, with what credential, and whether it answers."""
     from arena_sdk.config import resolve
@@ -174,6 +184,7 @@ def examine(flags: Globals) -> list[Finding]:
         check_program(),
         *check_versions(),
         check_extra(),
+        check_ray(),
         *check_service(flags),
         *check_terminal(),
     ]

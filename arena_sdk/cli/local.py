@@ -73,6 +73,18 @@ def local() -> None:
     type=click.FloatRange(min=0, min_open=True),
     help="GiB of memory that runs may take together.",
 )
+@click.option(
+    "--executor",
+    type=click.Choice(("processes", "ray")),
+    default="processes",
+    show_default=True,
+    help="What trains members: processes of this machine, or a Ray cluster.",
+)
+@click.option(
+    "--ray-address",
+    metavar="HOST:PORT",
+    help="The Ray cluster; each run starts one on this machine unless given.",
+)
 @click.option("--auto-resume", is_flag=True, help="Resume the runs that were interrupted.")
 def up(host: str, port: int, data_dir: Path | None, detach: bool, **settings: Any) -> None:
     """Start the Arena of a data folder.
@@ -84,6 +96,9 @@ def up(host: str, port: int, data_dir: Path | None, detach: bool, **settings: An
 
     folder = _data_dir(data_dir)
     chosen = ServerSettings(**settings)
+    problem = chosen.problem()
+    if problem is not None:
+        raise Failure(problem)
     try:
         if detach:
             info = lifecycle.start_detached(folder, host, port, chosen)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 from dataclasses import dataclass
 from typing import Any
 
 EXECUTORS = ("processes", "ray")
+ADDRESS = re.compile(r"auto|(\[[0-9A-Fa-f:.]+\]|[\w.-]+):\d{1,5}")
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,28 @@ class ServerSettings:
         words += [] if self.executor == "processes" else ["--executor", self.executor]
         words += [] if self.ray_address is None else ["--ray-address", self.ray_address]
         return words
+
+    @property
+    def cluster(self) -> str | None:
+        """Address of the cluster that runs train on; None when that is this machine."""
+        return self.ray_address if self.executor == "ray" else None
+
+    def problem(self) -> str | None:
+        """Say in a sentence why no server can be started with these; None when one can."""
+        if self.executor != "ray":
+            return None if self.ray_address is None else "--ray-address needs --executor ray."
+        address = self.ray_address
+        if address is not None and not ADDRESS.fullmatch(address):
+            return (
+                f"--ray-address {address} is not HOST:PORT of a Ray cluster, as in 10.0.0.5:6379,"
+                " nor auto, for the cluster that this machine is a node of."
+            )
+        if importlib.util.find_spec("ray") is None:
+            return (
+                "Training on Ray needs the extra `ray`, which is not installed:"
+                ' python -m pip install "arena-tui[ray]"'
+            )
+        return None
 
     def of_jobs(self) -> dict[str, Any]:
         """Return what train jobs need to know of them."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual._context import visible_screen_stack
 from textual.color import Color
 from textual.geometry import Size
@@ -68,6 +69,17 @@ class InFront(Steady):
     """Mix into a dialog, before Textual's class: the screen behind it is seen, and cheap."""
 
     styles: Any
+    _size: Any
+
+    def _on_resize(self, event: events.Resize) -> None:
+        """Drop the size that the dialog was laid out at when it was shown.
+
+        Textual would lay out the dialog and all that is behind it once more, which takes longer
+        than a key may. A dialog looks the same at every size, so nothing else hangs on that event.
+        """
+        if event.size == self._size:
+            event.stop()
+            event.prevent_default()
 
     def render(self) -> Any:
         """Return what is behind the dialog."""

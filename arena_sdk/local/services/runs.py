@@ -154,7 +154,7 @@ class RunService:
             ApiError: It cannot be taken; the sentence says why.
         """
         accepted = await self._database.run(
-            lambda session: accept(session, self._paths, submission, tiers)
+            lambda s: accept(s, self._paths, submission, tiers, self._settings.cluster)
         )
         self.broker.publish(accepted.experiment_id, accepted.records)
         await self._enqueue(accepted.experiment_id)

@@ -65,7 +65,11 @@ class Accepted:
 
 
 def accept(
-    session: Session, paths: DataPaths, submission: Submission, tiers: dict[str, Any]
+    session: Session,
+    paths: DataPaths,
+    submission: Submission,
+    tiers: dict[str, Any],
+    cluster: str | None = None,
 ) -> Accepted:
     """Check a submission and make the experiment, queued.
 
@@ -74,6 +78,7 @@ def accept(
         paths: The data folder.
         submission: What was sent.
         tiers: The resources by key; the local one and the hosted price list.
+        cluster: Address of the cluster that runs train on; None for this machine.
 
     Raises:
         ApiError: With a sentence, when any of it cannot be taken.
@@ -88,7 +93,7 @@ def accept(
     options, overrides = _options(submission.options), _overrides(submission.overrides)
     project = _project(session, submission.project)
     environment = _environment(session, paths, payload)
-    warnings = _placement(submission, tiers)
+    warnings = _placement(submission, tiers, cluster)
     name = _name(session, submission.experiment_name, algorithm, environment.name)
     training = payload["training"]
     experiment = Experiment(
@@ -221,7 +226,7 @@ def _environment(
     return manifest_environment(session, paths, payload)
 
 
-def _placement(submission: Submission, tiers: dict[str, Any]) -> list[str]:
+def _placement(submission: Submission, tiers: dict[str, Any], cluster: str | None) -> list[str]:
     """Return what the user should know about where it runs."""
     nodes = submission.num_nodes
     if nodes is not None and (
@@ -235,10 +240,13 @@ def _placement(submission: Submission, tiers: dict[str, Any]) -> list[str]:
             "RESOURCE_NOT_FOUND",
         )
     if resource != LOCAL_RESOURCE:
+        place = f"the Ray cluster at {cluster}" if cluster else f"this machine ({LOCAL_RESOURCE})"
         return [
-            f"Resource {resource} belongs to hosted Arena; the run trains on this machine"
-            f" ({LOCAL_RESOURCE}), free of charge."
+            f"Resource {resource} belongs to hosted Arena; the run trains on {place}, free of"
+            " charge."
         ]
+    if cluster is not None:
+        return []  # how many nodes it has is seen when the run begins
     if nodes is not None and nodes > 1:
         return [f"{nodes} nodes were asked for; the embedded Arena has one, this machine."]
     return []

@@ -48,6 +48,7 @@ def train_job(
             "checkpoint_dir": str(folder),
             "resume_from": None if checkpoint is None else checkpoint.name,
             "max_steps": experiment.max_steps,
+            "num_nodes": experiment.num_nodes,
             "options": options.model_dump(),
             **settings.of_jobs(),
         },

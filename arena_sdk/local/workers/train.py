@@ -1,7 +1,8 @@
 """Trains a population; the work itself is in `arena_sdk.local.training`.
 
 Payload: `{"experiment_id", "name", "manifest", "environment", "checkpoint_dir", "resume_from",
-"max_steps"}` and optionally "seed". Emits started, progress, generation, checkpoint and warning.
+"max_steps"}` and optionally "seed", "options", "executor", "ray_address" and "num_nodes". Emits
+started, progress, generation, checkpoint and warning.
 Result: `{"state", "reason", "steps", "best_fitness"}`.
 """
 

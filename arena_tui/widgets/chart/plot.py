@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +14,7 @@ from textual.widget import Widget
 
 from arena_tui.plotstyle import PlotStyle, detect, style_named
 from arena_tui.safetext import safe_text
+from arena_tui.widgets import keys_first
 from arena_tui.widgets.chart import axes
 from arena_tui.widgets.chart.holding import Holding
 from arena_tui.widgets.chart.inks import COMPONENT_CLASSES, Inks, sixteen_colours
@@ -259,13 +261,17 @@ class Plot(Holding, Widget):
         if now:
             self._stale()
         elif not self._waiting:
-            wait = self._drawn_at + 1 / REDRAWS_A_SECOND - monotonic()
             self._waiting = True
-            self.set_timer(max(wait, 0.001), self._waited)
+            due = max(monotonic() + 0.001, self._drawn_at + 1 / REDRAWS_A_SECOND)
+            self.set_timer(due - monotonic(), partial(self._draw_when_due, due))
 
-    def _waited(self) -> None:
-        self._waiting = False
-        self._stale()
+    def _draw_when_due(self, due: float) -> None:
+        wait = keys_first.wait(self.app, due)
+        if wait > 0:
+            self.set_timer(wait, partial(self._draw_when_due, due))
+        else:
+            self._waiting = False
+            self._stale()
 
     def _stale(self) -> None:
         # Nothing is drawn here: Textual asks for lines only while they are on the screen.
