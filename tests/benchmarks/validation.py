@@ -25,7 +25,7 @@ from typing import Any
 
 import psutil
 
-sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from arena_sdk.scaffold import create  # noqa: E402
 from tests.local.conftest import ArenaServer, end_arena, start_arena  # noqa: E402
