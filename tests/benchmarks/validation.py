@@ -27,11 +27,11 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from arena_sdk.scaffold import create  # noqa: E402
-from tests.local.conftest import ArenaServer, end_arena, start_arena  # noqa: E402
-from tests.local.validation.hostile import SOURCES, packed  # noqa: E402
-from tests.local.validation.soaking import asking, events_of, submit_all  # noqa: E402
-from tests.local.validation.uploading import form, result  # noqa: E402
+from arena_sdk.scaffold import create
+from tests.local.conftest import ArenaServer, end_arena, start_arena
+from tests.local.validation.hostile import SOURCES, packed
+from tests.local.validation.soaking import asking, events_of, submit_all
+from tests.local.validation.uploading import form, result
 
 VERDICT_SECONDS, ANSWER_SECONDS, RUN_SECONDS = 4.0, 0.2, 300.0
 CACHED = "rich>=13\nhumanize>=4\n"
