@@ -61,9 +61,9 @@ class ServerSettings:
             )
         return None
 
-    def of_jobs(self) -> dict[str, Any]:
-        """Return what train jobs need to know of them."""
-        return {"executor": self.executor, "ray_address": self.ray_address}
+    def of_jobs(self, nodes: int) -> dict[str, Any]:
+        """Return what a train job needs to know of them, with the nodes that it asks for."""
+        return {"executor": self.executor, "ray_address": self.ray_address, "num_nodes": nodes}
 
 
 DEFAULTS = ServerSettings()

@@ -88,7 +88,7 @@ def train(server: ArenaServer) -> float:
                 break
             time.sleep(0.2)
     if row["state"] != "completed":
-        raise RuntimeError(f"the run is {row['state']}")
+        raise RuntimeError(f"the run is {row}")
     return time.perf_counter() - begun
 
 
