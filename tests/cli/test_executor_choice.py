@@ -10,7 +10,6 @@ import pytest
 from arena_sdk.cli.doctor import OK, check_ray
 from arena_sdk.local import server_settings
 from arena_sdk.local.server_settings import ServerSettings
-
 from tests.cli.cli_running import Run
 
 
