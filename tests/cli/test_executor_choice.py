@@ -38,6 +38,9 @@ def test_ray_that_is_missing_is_said_before_a_server_starts(
         ({"ray_address": "10.0.0.5:6379"}, "--ray-address needs --executor ray"),
         ({"executor": "ray", "ray_address": "ray://10.0.0.5:10001"}, "HOST:PORT"),
         ({"executor": "ray", "ray_address": "10.0.0.5"}, "HOST:PORT"),
+        ({"executor": "ray", "ray_address": "host:port"}, "HOST:PORT"),
+        ({"executor": "ray", "ray_address": "a b:1"}, "HOST:PORT"),
+        ({"executor": "ray", "ray_address": ""}, "HOST:PORT"),
     ],
 )
 def test_an_address_that_cannot_be_is_refused(settings: dict[str, str], words: str) -> None:
