@@ -133,10 +133,14 @@ class Profile(Answer):
 
 
 class Dataset(Answer):
-    """A dataset; `category` is `sft`, `preference` or `reasoning`."""
+    """A dataset; `category` is `sft`, `preference` or `reasoning`.
+
+    `version` is by its content, where the service tells it; `warnings` is of one just made.
+    """
 
     id: Any
     name: str
+    version: str | None
     hf_dataset_id: str | None
     category: str | None
     description: str | None
@@ -147,6 +151,7 @@ class Dataset(Answer):
     uploaded: bool | None
     files: list[Any] | None
     preview: list[dict[str, Any]] | None
+    warnings: list[str] | None
 
 
 class DatasetExistence(Answer):

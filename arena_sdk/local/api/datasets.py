@@ -11,9 +11,10 @@ from starlette.datastructures import FormData, UploadFile
 
 from arena_sdk.local.api.deps import PREFIX, OptionalText, WithServices
 from arena_sdk.local.api.errors import ApiError
+from arena_sdk.local.datasets.content import digest_of
 from arena_sdk.local.datasets.naming import MAX_FILES
-from arena_sdk.local.services.dataset_files import Given, digest_of
-from arena_sdk.local.services.datasets import NewDataset, find
+from arena_sdk.local.services.dataset_files import Given
+from arena_sdk.local.services.dataset_rows import NewDataset, find
 from arena_sdk.local.store import datasets as store
 
 router = APIRouter(prefix=f"{PREFIX}/datasets")

@@ -48,6 +48,18 @@ def parsed_mapping(text: str) -> dict[str, str]:
     return {str(key): str(column) for key, column in value.items()}
 
 
+def check_keys(category: str, mapping: dict[str, str], hint: str = "") -> None:
+    """Check that a mapping has the keys that its category needs.
+
+    Raises:
+        DatasetProblem: It lacks some; the sentence ends with the hint.
+    """
+    missing = [key for key in NEEDED[category] if not mapping.get(key)]
+    if missing:
+        wanted = " and ".join(repr(key) for key in missing)
+        raise DatasetProblem(f"The column_mapping of a {category} dataset needs {wanted}{hint}.")
+
+
 def check_mapping(category: str, mapping: dict[str, str], columns: Sequence[str]) -> None:
     """Check that a mapping has what its category needs, and names columns that there are.
 
@@ -55,13 +67,7 @@ def check_mapping(category: str, mapping: dict[str, str], columns: Sequence[str]
         DatasetProblem: Either is not so; the sentence lists the columns.
     """
     have = ", ".join(columns[:40]) + (", …" if len(columns) > 40 else "")
-    missing = [key for key in NEEDED[category] if not mapping.get(key)]
-    if missing:
-        wanted = " and ".join(repr(key) for key in missing)
-        raise DatasetProblem(
-            f"The column_mapping of a {category} dataset needs {wanted}; the columns that can be"
-            f" named are: {have}."
-        )
+    check_keys(category, mapping, f"; the columns that can be named are: {have}")
     for key, column in mapping.items():
         if column not in columns:
             close = _closest(column, columns)
@@ -80,7 +86,8 @@ def check_cells(mapping: dict[str, str], table: dict[str, Any]) -> list[str]:
         table: As a `Table` is told.
 
     Returns:
-        One sentence for each column that has some empty cells.
+        One sentence for each column that has some empty cells, or a few answers that are no
+        numbers as the others are.
 
     Raises:
         DatasetProblem: A column holds nothing at all, or what is no text. The cells of a CSV file
@@ -105,6 +112,12 @@ def check_cells(mapping: dict[str, str], table: dict[str, Any]) -> list[str]:
             warnings.append(
                 f"{empty:,} of {rows:,} rows have no {key!r} (column {name!r}); the first:"
                 f" {unit} {places}."
+            )
+        if key in NUMBERS_GO and column.get("words"):
+            places = ", ".join(f"line {line:,} {text!r}" for line, text in column["words_at"])
+            warnings.append(
+                f"{column['words']:,} of {rows:,} rows have no number for {key!r} (column"
+                f" {name!r}), as the others have; the first: {places}."
             )
     return warnings
 

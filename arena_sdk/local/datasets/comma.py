@@ -10,10 +10,10 @@ import codecs
 import csv
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from .problems import DatasetProblem
-from .table import MAX_COLUMNS, PREVIEW_ROWS, SHOWN_PLACES, Table, preview_of
+from .table import MAX_COLUMNS, PREVIEW_ROWS, SHORTEST_CELL, SHOWN_PLACES, Table, preview_of
 
 LONGEST_LINE = 64 << 20
 """Bytes; a cell may be as long."""
@@ -23,6 +23,10 @@ OTHER_ENCODINGS = {
     codecs.BOM_UTF32_BE: "UTF-32",
 }
 KINDS = ("integer", "number", "boolean", "string")
+MOST_WORDS = 100
+"""A column with more cells that are no numbers is taken to be one of text."""
+NUMBERS_TO_A_WORD = 4
+"""A column with fewer numbers for each cell that is none is taken to be one of text, too."""
 
 
 def read(path: Path, name: str) -> Table:
@@ -64,13 +68,13 @@ def _read(reader: Iterator[list[str]], name: str) -> Table:
             first.append(row)
         for guess, cell in zip(guesses, row, strict=True):
             if cell and not cell.isspace():
-                guess.see(cell)
+                guess.see(cell, reader.line_num)  # type: ignore[attr-defined]
             else:
                 guess.miss(reader.line_num)  # type: ignore[attr-defined]
     if not count:
         raise DatasetProblem(f"{name} has a header but no row.")
     columns = [
-        {"name": title, "type": guess.kind, "empty": guess.empty, "empty_at": guess.empty_at}
+        {"name": title, "type": guess.kind, **guess.told()}
         for title, guess in zip(header, guesses, strict=True)
     ]
     rows = (dict(zip(header, row, strict=True)) for row in first)
@@ -96,26 +100,46 @@ class _Guess:
     def __init__(self) -> None:
         self._kinds = list(KINDS)
         self._seen = False
-        self.empty = 0
-        self.empty_at: list[int] = []
+        self._numbers, self._words = 0, 0
+        self._words_at: list[tuple[int, str]] = []
+        self._empty = 0
+        self._empty_at: list[int] = []
 
     @property
     def kind(self) -> str:
         return self._kinds[0] if self._seen else "string"
 
+    def told(self) -> dict[str, Any]:
+        """Return what a table tells of the cells that are unlike the others."""
+        found: dict[str, Any] = {"empty": self._empty, "empty_at": self._empty_at}
+        if 0 < self._words <= MOST_WORDS and self._numbers >= NUMBERS_TO_A_WORD * self._words:
+            found |= {"words": self._words, "words_at": self._words_at}
+        return found
+
     def miss(self, line: int) -> None:
         """Take an empty cell, whose row ends in a line."""
-        self.empty += 1
-        if len(self.empty_at) < SHOWN_PLACES:
-            self.empty_at.append(line)
+        self._empty += 1
+        if len(self._empty_at) < SHOWN_PLACES:
+            self._empty_at.append(line)
 
-    def see(self, cell: str) -> None:
-        if len(self._kinds) == 1 and self._seen:
-            return
+    def see(self, cell: str, line: int) -> None:
+        """Take a cell that is not empty, whose row ends in a line."""
+        if self._words > MOST_WORDS and len(self._kinds) == 1:
+            return  # a column of text: nothing can be learnt any more
         text = cell.strip()
         self._seen = True
+        if self._words <= MOST_WORDS:
+            self._count(text, line)
         while not _fits(text, self._kinds[0]):
             self._kinds.pop(0)
+
+    def _count(self, text: str, line: int) -> None:
+        if _fits(text, "number"):
+            self._numbers += 1
+            return
+        self._words += 1
+        if len(self._words_at) < SHOWN_PLACES:
+            self._words_at.append((line, text[:SHORTEST_CELL]))
 
 
 def _fits(text: str, kind: str) -> bool:

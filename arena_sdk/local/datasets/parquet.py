@@ -36,11 +36,11 @@ def read(shards: Sequence[tuple[str, Path]], wanted: Sequence[str] = ()) -> Tabl
             with pq.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER_BYTES) as file:
                 found = _columns(file.schema_arrow)
                 _check_columns(name, found, columns or found, shards[0][0])
-                columns = found
                 rows = file.metadata.num_rows
+                columns = _agreed(name, found, columns or found, (count + 1, count + rows))
                 if len(first) < PREVIEW_ROWS and rows:
                     first += _rows(file, PREVIEW_ROWS - len(first))
-                _look_for_gaps(file, gaps, count)
+                _look_at_cells(name, file, gaps, count)
                 count += rows
         except (pa.ArrowException, OSError, NotImplementedError) as problem:
             lines = str(problem).strip().splitlines() or [type(problem).__name__]
@@ -84,14 +84,40 @@ class _Gaps:
         self._count += found
 
 
-def _look_for_gaps(file: Any, gaps: dict[str, _Gaps], offset: int) -> None:
+def _look_at_cells(shard: str, file: Any, gaps: dict[str, _Gaps], offset: int) -> None:
     names = [name for name in gaps if name in file.schema_arrow.names]
     if not names:
         return
     for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=names, use_threads=False):
         for name in names:
-            gaps[name].look(batch.column(batch.schema.get_field_index(name)), offset)
+            cells = batch.column(batch.schema.get_field_index(name))
+            _check_text(shard, name, cells, offset)
+            gaps[name].look(cells, offset)
         offset += batch.num_rows
+
+
+def _check_text(shard: str, name: str, cells: Any, offset: int) -> None:
+    """Check that text is UTF-8, which no writer of Parquet has to.
+
+    Raises:
+        DatasetProblem: It is not; the sentence names the row of the table, from 1.
+    """
+    import pyarrow as pa
+
+    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+        return
+    try:
+        cells.validate(full=True)
+    except pa.ArrowInvalid:
+        for place, raw in enumerate(cells.cast(pa.large_binary()).to_pylist()):
+            try:
+                (raw or b"").decode()
+            except UnicodeDecodeError:
+                raise DatasetProblem(
+                    f"{shard}, row {offset + place + 1:,}: the text in column {name!r} is not"
+                    " UTF-8; write the file again from UTF-8 text."
+                ) from None
+        raise
 
 
 def _rows(file: Any, count: int) -> Iterator[dict[str, Any]]:
@@ -117,6 +143,38 @@ def _check_columns(
             f"{name} has other columns ({_listed(titles)}) than {first} ({_listed(expected)}); the"
             " files of a dataset have the same columns."
         )
+
+
+def _agreed(
+    name: str, found: list[dict[str, Any]], before: list[dict[str, Any]], rows: tuple[int, int]
+) -> list[dict[str, Any]]:
+    """Return the columns that the shards up to this one agree on.
+
+    Raises:
+        DatasetProblem: A column is of another type here than before.
+    """
+    known = {column["name"]: column for column in before}
+    for column in found:
+        one, other = _family(column["type"]), _family(known[column["name"]]["type"])
+        if one == other or one == "null":
+            continue
+        if other != "null":
+            raise DatasetProblem(
+                f"{name} (rows {rows[0]:,} to {rows[1]:,}) has column {column['name']!r} as"
+                f" {column['type']}, where the files before it have"
+                f" {known[column['name']]['type']}; write all of them with one type."
+            )
+        known[column["name"]] = column
+    return [known[column["name"]] for column in before]
+
+
+def _family(kind: str) -> str:
+    """Return what types are alike in: how wide a number is, or how text is stored, is no matter."""
+    if "string" in kind and not kind.startswith(("list", "large_list", "struct", "map")):
+        return "text"
+    if kind.startswith(("int", "uint")):
+        return "integer"
+    return "number" if kind.startswith(("float", "double", "halffloat")) else kind
 
 
 def _listed(titles: list[str]) -> str:

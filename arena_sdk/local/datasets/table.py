@@ -26,7 +26,8 @@ class Table:
 
     Attributes:
         columns: `{"name", "type"}` of each; with `empty` (how many cells are) and `empty_at` (the
-            first of them: lines of a CSV file, rows of Parquet ones) where they were looked at.
+            first of them: lines of a CSV file, rows of Parquet ones) where they were looked at, and
+            with `words` and `words_at` (line and text) where nearly all cells are numbers but some.
         num_rows: Of all files.
         preview: The first rows, with short cells.
     """

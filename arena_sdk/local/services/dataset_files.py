@@ -105,12 +105,6 @@ def _copied(source: IO[bytes], copy: IO[bytes], path: PurePosixPath) -> dict[str
     return {"path": str(path), "size_bytes": copy.tell(), "sha256": content.hexdigest()}
 
 
-def digest_of(files: Sequence[dict[str, Any]]) -> str:
-    """Return the SHA-256 that the content of a dataset has, whatever its name: its version."""
-    lines = sorted(f"{file['path']}\0{file['sha256']}\n" for file in files if "sha256" in file)
-    return hashlib.sha256("".join(lines).encode()).hexdigest() if lines else ""
-
-
 def _new_file(target: Path, path: PurePosixPath) -> IO[bytes]:
     place = target / path
     place.parent.mkdir(parents=True, exist_ok=True)

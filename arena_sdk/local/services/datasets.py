@@ -6,7 +6,6 @@ import asyncio
 import logging
 import secrets
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from arena_sdk.local.datasets.categories import (
     check_cells,
+    check_keys,
     check_mapping,
     checked_category,
     parsed_mapping,
@@ -25,41 +25,17 @@ from arena_sdk.local.paths import DataPaths
 from arena_sdk.local.store import activity
 from arena_sdk.local.store import datasets as store
 from arena_sdk.local.store.database import Database
-from arena_sdk.local.store.models import Dataset
 from arena_sdk.names import name_problem
 
-from .dataset_files import Given, Kept, digest_of, keep_cached, keep_uploads
-from .refusals import conflict, invalid, not_found
+from .dataset_files import Kept, keep_cached, keep_uploads
+from .dataset_rows import NewDataset, find, register, register_empty, same
+from .refusals import invalid, not_found
 
 logger = logging.getLogger(__name__)
 
 READ_SECONDS = 900.0
 READ_MEMORY_GB = 8.0
 CODE = "INVALID_DATASET"
-
-
-@dataclass(frozen=True)
-class NewDataset:
-    """What came with a request to make a dataset.
-
-    Attributes:
-        column_mapping: JSON text.
-        config: Which configuration of the files.
-        hf_dataset_name: A dataset of the hub instead of files.
-        hf_config: Which configuration of that.
-        hf_split: Which split of that.
-        files: The uploads.
-    """
-
-    name: str
-    category: str
-    column_mapping: str
-    description: str = ""
-    config: str | None = None
-    hf_dataset_name: str | None = None
-    hf_config: str | None = None
-    hf_split: str | None = None
-    files: tuple[Given, ...] = ()
 
 
 class DatasetService:
@@ -82,6 +58,10 @@ class DatasetService:
     async def create(self, new: NewDataset) -> dict[str, Any]:
         """Keep a dataset's files, read them, and register it.
 
+        Without files or a name on the hub only what is said of it is kept: it is not ready, and
+        becomes so when files are given under its name later. What is sent again as it is there is
+        recognised and not kept twice.
+
         Returns:
             Its row, and `warnings` where there are any: of empty cells, of the same content.
 
@@ -96,17 +76,24 @@ class DatasetService:
         try:
             checked_category(new.category)
             mapping = parsed_mapping(new.column_mapping)
+            if not new.has_content:
+                check_keys(new.category, mapping)
         except DatasetProblem as wrong:
             raise invalid(str(wrong), CODE) from None
-        await self._database.read(lambda session: _check_free(session, new.name))
+        if not new.has_content:
+            return await self._database.run(lambda session: register_empty(session, new, mapping))
         folder = secrets.token_hex(12)
         target = self._paths.dataset(folder)
         try:
             kept = await self._keep(new, target)
+            there = await self._database.read(lambda session: same(session, new, mapping, kept))
+            if there is not None:
+                await asyncio.to_thread(shutil.rmtree, target, ignore_errors=True)
+                return there
             table = await self._read(new.name, target, kept, sorted(set(mapping.values())))
             warnings = _judge(new.category, mapping, {**table, "kind": kept.kind})
             row, twins = await self._database.run(
-                lambda session: _register(session, new, mapping, folder, kept, table)
+                lambda session: register(session, new, mapping, folder, kept, table)
             )
             warnings += [f"Dataset {twin!r} has the very same content." for twin in twins]
             return {**row, "warnings": warnings} if warnings else row
@@ -128,6 +115,8 @@ class DatasetService:
             return row.folder
 
         folder = await self._database.run(remove)
+        if not folder:
+            return {"name": name, "deleted": True}
         # What is not removed now has no row any more, and is removed when the Arena next starts.
         await asyncio.to_thread(shutil.rmtree, self._paths.dataset(folder), ignore_errors=True)
         return {"name": name, "deleted": True}
@@ -149,12 +138,7 @@ class DatasetService:
         try:
             if new.files:
                 return await asyncio.to_thread(keep_uploads, new.files, new.config, target)
-            if not new.hf_dataset_name:
-                raise invalid(
-                    "Give a file (CSV, or Parquet shards) or hf_dataset_name; there is neither.",
-                    CODE,
-                )
-            return await self._keep_from_hub(new, new.hf_dataset_name, target)
+            return await self._keep_from_hub(new, str(new.hf_dataset_name), target)
         except DatasetProblem as wrong:
             raise invalid(str(wrong), CODE) from None
 
@@ -194,28 +178,6 @@ class DatasetService:
         return outcome.result
 
 
-def find(session: Session, name: str) -> Dataset:
-    """Return a dataset.
-
-    Raises:
-        ApiError: 404 when there is none.
-    """
-    row = store.by_name(session, name)
-    if row is None:
-        have = ", ".join(store.names(session)[:8]) or "none yet"
-        raise not_found(f"No dataset is named {name!r}; there are: {have}.", "DATASET_NOT_FOUND")
-    return row
-
-
-def _check_free(session: Session, name: str) -> None:
-    if store.by_name(session, name) is not None:
-        raise conflict(
-            f"There is already a dataset named {name!r}; choose another name, or delete it:"
-            f" `arena datasets delete {name}`.",
-            "NAME_TAKEN",
-        )
-
-
 def _judge(category: str, mapping: dict[str, str], table: dict[str, Any]) -> list[str]:
     """Return what is odd about the columns that a mapping names.
 
@@ -228,41 +190,6 @@ def _judge(category: str, mapping: dict[str, str], table: dict[str, Any]) -> lis
         return check_cells(mapping, table)
     except DatasetProblem as wrong:
         raise invalid(str(wrong), "INVALID_COLUMN_MAPPING", columns=columns) from None
-
-
-def _register(
-    session: Session,
-    new: NewDataset,
-    mapping: dict[str, str],
-    folder: str,
-    kept: Kept,
-    table: dict[str, Any],
-) -> tuple[dict[str, Any], list[str]]:
-    """Store a dataset; return its row, and the names of those with the same content."""
-    _check_free(session, new.name)  # another one may have come first while this one was read
-    row = Dataset(
-        name=new.name,
-        category=new.category,
-        description=new.description,
-        column_mapping=mapping,
-        config=new.config,
-        hf_dataset_id=kept.hub_name,
-        hf_config=new.hf_config,
-        hf_split=new.hf_split,
-        folder=folder,
-        files=kept.files,
-        columns=table["columns"],
-        preview=table["preview"],
-        num_rows=table["num_rows"],
-        size_bytes=sum(file["size_bytes"] for file in kept.files),
-    )
-    digest = digest_of(kept.files)
-    twins = [other.name for other in store.every(session) if digest_of(other.files) == digest]
-    session.add(row)
-    session.flush()
-    told = f"Dataset of {row.num_rows:,} rows stored."
-    activity.add(session, "info", "dataset", new.name, told)
-    return store.row(row), twins
 
 
 def _cached_row(name: str) -> dict[str, Any]:

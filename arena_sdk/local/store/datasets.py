@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from arena_sdk.local.datasets.content import version_of
 from arena_sdk.local.store.models import Dataset
 from arena_sdk.local.times import iso
 
@@ -61,8 +62,9 @@ def row(dataset: Dataset) -> dict[str, Any]:
         "num_rows": dataset.num_rows,
         "columns": [column["name"] for column in dataset.columns],
         "size_mb": round(dataset.size_bytes / 1e6, 3),
-        "is_ready": True,
-        "uploaded": dataset.hf_dataset_id is None,
+        "version": version_of(dataset.files),
+        "is_ready": bool(dataset.files),
+        "uploaded": bool(dataset.files) and dataset.hf_dataset_id is None,
         "created_at": iso(dataset.created_at),
         "column_mapping": dataset.column_mapping,
     }

@@ -64,6 +64,23 @@ def test_empty_cells_are_counted_with_their_lines(tmp_path: Path) -> None:
     assert found == {"q": (1, [6]), "a": (4, [2, 4, 6])}
 
 
+def test_cells_unlike_the_others_are_told_with_their_lines(tmp_path: Path) -> None:
+    numbers = "".join(f"question {n},{n}\n" for n in range(40))
+    content = f'q,a\n{numbers}one more,n/a\n"two\nlines",about 7\n'
+    columns = {c["name"]: c for c in read(tmp_path, content.encode()).columns}
+    assert columns["a"]["type"] == "string"
+    assert columns["a"]["words"] == 2
+    assert columns["a"]["words_at"] == [(42, "n/a"), (44, "about 7")]
+    assert "words" not in columns["q"]
+
+
+def test_a_column_of_text_with_some_numbers_has_nothing_odd(tmp_path: Path) -> None:
+    content = "a\n" + "7\n" * 30 + "word\n" * 10
+    assert "words" not in read(tmp_path, content.encode()).columns[0]
+    content = "a\n" + "word\n" * 200 + "7\n" * 2_000
+    assert "words" not in read(tmp_path, content.encode()).columns[0]
+
+
 def test_a_column_without_a_name_gets_one(tmp_path: Path) -> None:
     names = [c["name"] for c in read(tmp_path, b",a\n0,x\n").columns]
     assert names == ["column_1", "a"]

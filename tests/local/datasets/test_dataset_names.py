@@ -168,5 +168,14 @@ def test_an_answer_may_be_a_number_and_some_cells_may_be_empty() -> None:
     ]
 
 
+def test_answers_that_are_no_numbers_as_the_others_are_told() -> None:
+    found = table(a={"type": "string", "words": 2, "words_at": [[4, "n/a"], [7, "12 km"]]})
+    assert check_cells({"answer": "a"}, found) == [
+        "2 of 9 rows have no number for 'answer' (column 'a'), as the others have; the first:"
+        " line 4 'n/a', line 7 '12 km'."
+    ]
+    assert check_cells({"target": "a"}, found) == []
+
+
 def test_a_whole_mapping_is_fine() -> None:
     check_mapping("reasoning", {"question": "a", "answer": "b"}, ["a", "b", "c"])

@@ -69,7 +69,7 @@ def test_a_csv_file_is_kept_as_it_was_uploaded(
     assert made.status_code == 200, made.text
     row = made.json()
     assert set(row) == {
-        "id", "name", "hf_dataset_id", "category", "description", "num_rows", "columns",
+        "id", "name", "version", "hf_dataset_id", "category", "description", "num_rows", "columns",
         "size_mb", "is_ready", "uploaded", "created_at", "column_mapping",
     }  # fmt: skip
     assert (row["num_rows"], row["columns"]) == (2, ["prompt", "completion"])
@@ -113,6 +113,54 @@ def test_the_same_content_is_recognised_under_another_name(api: httpx.Client) ->
     assert len(digests[0]) == 64
 
 
+def test_the_same_dataset_sent_again_is_recognised(
+    api: httpx.Client, arena_server: ArenaServer
+) -> None:
+    content = CSV + b"sent twice,1\n"
+    first = create(api, "twice", ("data.csv", content, "text/csv")).json()
+    before = folders(arena_server)
+    again = create(api, "twice", ("data.csv", content, "text/csv"))
+    assert again.status_code == 200, again.text
+    notes = again.json().pop("warnings")
+    assert notes == ["Dataset 'twice' has this content already; nothing was changed."]
+    assert (again.json()["id"], again.json()["version"]) == (first["id"], first["version"])
+    assert folders(arena_server) == before
+    digest = api.get("/datasets/details", params={"name": "twice"}).json()["digest"]
+    assert first["version"] == digest[:12]
+    other = {"question": "completion", "answer": "prompt"}
+    refused = create(
+        api, "twice", ("data.csv", content, "text/csv"), column_mapping=json.dumps(other)
+    )
+    assert refused.status_code == 409
+    assert folders(arena_server) == before
+
+
+def test_a_dataset_may_be_told_of_before_its_files_are_there(
+    api: httpx.Client, arena_server: ArenaServer
+) -> None:
+    before = folders(arena_server)
+    made = create(api, "planned", description="to come")
+    assert made.status_code == 200, made.text
+    row = made.json()
+    assert (row["is_ready"], row["uploaded"], row["num_rows"]) == (False, False, 0)
+    assert (row["version"], row["columns"], row["column_mapping"]) == (None, [], MAPPING)
+    assert folders(arena_server) == before
+    assert api.get("/datasets/exists", params={"name": "planned"}).json()["exists"] is True
+    assert create(api, "planned").status_code == 409
+    filled = create(api, "planned", ("data.csv", CSV + b"filled,1\n", "text/csv"))
+    assert filled.status_code == 200, filled.text
+    assert (filled.json()["is_ready"], filled.json()["num_rows"]) == (True, 3)
+    assert len(api.get("/datasets", params={"name": "planned"}).json()) == 1
+
+
+def test_what_is_only_told_of_can_be_deleted(api: httpx.Client, arena_server: ArenaServer) -> None:
+    before = folders(arena_server)
+    create(api, "dropped")
+    assert api.request("DELETE", "/datasets/delete", json={"name": "dropped"}).status_code == 200
+    assert folders(arena_server) == before
+    assert api.get("/datasets/exists", params={"name": "dropped"}).json() == {"exists": False}
+
+
 def test_rows_without_an_answer_are_told_with_their_lines(api: httpx.Client) -> None:
     content = b"prompt,completion\n1+1?,2\n2+2?,\n3+3?,6\n4+4?, \n"
     row = create(api, "gaps", ("data.csv", content, "text/csv")).json()
@@ -145,7 +193,7 @@ def test_shards_keep_their_relative_paths(
         ([("a.parquet", b"PAR1", "x/y")], {}, 422, "no Parquet file"),
         ([("a.csv", CSV, "text/csv")] * 2, {}, 422, "occurs twice"),
         ([("a.csv", CSV, "text/csv"), ("b.csv", CSV, "text/csv")], {}, 422, "one CSV file"),
-        ([], {}, 422, "there is neither"),
+        ([], {"column_mapping": '{"question": "q"}'}, 422, "needs 'answer'."),
         ([("a.csv", CSV, "text/csv")], {"hf_dataset_name": "o/d"}, 422, "not both"),
         ([], {"hf_dataset_name": "o/d"}, 404, "is not in this machine's Hugging Face cache"),
         ([("a.csv", CSV, "text/csv")], {"category": "poems"}, 422, "no category"),

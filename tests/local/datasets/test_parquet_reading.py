@@ -108,3 +108,34 @@ def test_no_rows_are_no_dataset(tmp_path: Path) -> None:
     empty = shard(tmp_path, "a.parquet", {"q": pa.array([], pa.string())})
     with pytest.raises(DatasetProblem, match="no row"):
         parquet.read([empty])
+
+
+def test_a_shard_whose_column_is_of_another_type_is_named_with_its_rows(tmp_path: Path) -> None:
+    first = shard(tmp_path, "a.parquet", {"q": ["1", "2"], "a": ["x", "y"]})
+    second = shard(tmp_path, "b.parquet", {"q": ["3", "4", "5"], "a": [1, 2, 3]})
+    with pytest.raises(DatasetProblem, match=r"b.parquet \(rows 3 to 5\) has column 'a' as int64"):
+        parquet.read([first, second])
+
+
+def test_types_that_only_differ_in_storage_go_together(tmp_path: Path) -> None:
+    wide = pa.array(["x"], pa.large_string())
+    coded = pa.array(["x"]).dictionary_encode()
+    shards = [
+        shard(tmp_path, "a.parquet", {"q": pa.nulls(1), "n": pa.array([1], pa.int32())}),
+        shard(tmp_path, "b.parquet", {"q": wide, "n": pa.array([1], pa.int64())}),
+        shard(tmp_path, "c.parquet", {"q": coded, "n": pa.array([1], pa.uint8())}),
+        shard(tmp_path, "d.parquet", {"q": ["x"], "n": pa.nulls(1)}),
+    ]
+    table = parquet.read(shards, ["q", "n"])
+    assert [c["type"] for c in table.columns] == ["large_string", "int32"]
+    assert table.num_rows == 4
+
+
+def test_text_that_is_not_utf8_is_named_with_its_row(tmp_path: Path) -> None:
+    raw = [b"fine"] * 2_000
+    raw[1_234] = b"caf\xe9"
+    texts = pa.StringArray.from_buffers(len(raw), *pa.array(raw, pa.binary()).buffers()[1:])
+    first = shard(tmp_path, "a.parquet", {"q": ["x"] * 10})
+    second = shard(tmp_path, "b.parquet", {"q": texts})
+    with pytest.raises(DatasetProblem, match=r"b.parquet, row 1,245: the text in column 'q'"):
+        parquet.read([first, second], ["q"])
