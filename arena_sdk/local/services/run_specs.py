@@ -17,7 +17,7 @@ from arena_sdk.local.paths import DataPaths
 from arena_sdk.local.store import environments
 from arena_sdk.local.store.database import Database
 
-from . import datasets
+from . import dataset_rows
 from .refusals import invalid
 from .resolve import ResolvedEnvironment, resolve_environment
 from .transitions import overlay_python
@@ -103,7 +103,7 @@ class RunSpecService:
                 "DATASET_REQUIRED",
             )
         wanted = asked.dataset
-        row = await self._database.read(lambda session: datasets.find(session, wanted))
+        row = await self._database.read(lambda session: dataset_rows.find(session, wanted))
         category = DATASET_CATEGORIES.get(name, "reasoning")
         if row.category != category:
             raise invalid(
