@@ -21,16 +21,17 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from arena_sdk.local.patience import DEFAULT_SECONDS
 from arena_sdk.local.validation import output as captured
 from arena_sdk.local.validation.confine import confine
+from arena_sdk.local.validation.endings import GUARD_BROKEN, Outcome
 from arena_sdk.local.validation.families import family_of, kill_family
 from arena_sdk.local.validation.grouping import stay_in_group
 from arena_sdk.local.validation.limits import limit_this_process, machine_memory
+from arena_sdk.local.validation.patient import PatientClock
 from arena_sdk.local.validation.stacks import read_stack
 
 CALL_SECONDS = DEFAULT_SECONDS
@@ -39,12 +40,9 @@ CALL_SECONDS = DEFAULT_SECONDS
 CHECK_SECONDS = 180.0
 """How long one check may take, though each of its calls returns."""
 
-GUARD_BROKEN = 70
-"""Exit code of a child that could not even say what went wrong."""
-
-CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)
 STACK_SECONDS = 0.4
 POLL_SECONDS = 0.2
+PULSE_SECONDS = 0.25
 MAX_LINE = 8 << 20
 MAX_PROCESSES = 64
 MEMORY_SHARE = 0.6
@@ -53,7 +51,6 @@ SHORT_SHARE = 0.05
 """Share of the machine's memory below which one that holds much of it is ended."""
 GREEDY_BYTES = 1 << 30
 
-Ending = Literal["done", "failed", "hang", "slow", "died", "memory", "processes", "stopped"]
 Message = dict[str, Any]
 Emit = Callable[[Message], None]
 
@@ -67,55 +64,8 @@ class ParentChannel(Protocol):
         """Make a forked child end with the server."""
 
 
-@dataclass
-class Outcome:
-    """How a guarded run ended.
-
-    Attributes:
-        ending: `done`, `failed` (an exception of ours), `hang` (a call does not return), `slow`
-            (calls return, too late), `died`, `memory`, `processes` or `stopped`.
-        returncode: Of the child; minus the signal's number when a signal ended it.
-        stack: User code's Python stack at a hang or crash, innermost call last.
-        seconds: How long the call had taken at a hang, or the check where it was slow.
-        detail: The traceback of a failure of ours, or the amount that was too much.
-    """
-
-    ending: Ending
-    returncode: int = 0
-    stack: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    detail: str = ""
-
-    def sentence(self) -> str:
-        """Say what the environment did, where the run did not end in an ordinary way."""
-        at = f" It was at {self.stack[-1]}." if self.stack else ""
-        if self.ending == "memory":
-            return f"The environment needed {self.detail} GB of memory and was ended."
-        if self.ending == "processes":
-            return f"The environment started {self.detail} processes and was ended."
-        if self.ending == "hang":
-            return f"A call into the environment did not return within {self.seconds:.0f} s.{at}"
-        if self.ending == "slow":
-            return (
-                f"The check did not end within {self.seconds:.0f} s, though every call returned:"
-                f" reset or step is too slow to train on.{at}"
-            )
-        if self.returncode < 0:
-            number = -self.returncode
-            name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
-            cause = ", as the system does when memory is short" if number == signal.SIGKILL else ""
-            cause = ", a crash in C code" if number in CRASHES else cause
-            return f"The environment's process was ended by {name}{cause}.{at}"
-        if self.returncode == GUARD_BROKEN:
-            return f"The environment closed file descriptors that are not its own.{at}"
-        return (
-            f"The environment ended its process with exit code {self.returncode}, as os._exit does."
-            f" Raise an error instead.{at}"
-        )
-
-
 class Pulse:
-    """The child's side: tells the parent that it goes on, at most once a second.
+    """The child's side: tells the parent that it goes on, a few times a second at most.
 
     Args:
         emit: Sends a message to the parent.
@@ -128,7 +78,7 @@ class Pulse:
     def __call__(self) -> None:
         """Say that a call of user code begins."""
         now = time.monotonic()
-        if now - self._last > 1.0:
+        if now - self._last > PULSE_SECONDS:
             self._last = now
             self._emit({"kind": "pulse"})
 
@@ -262,7 +212,8 @@ class _Watch:
         self._buffer = bytearray()
         self._ended = False
         self._failure = ""
-        self._heard = time.monotonic()
+        self._clock = PatientClock(pid)
+        self._heard = 0.0
         self._checked = 0.0
         self._memory_limit = MEMORY_SHARE * machine_memory()
         for fd in (results, output):
@@ -315,7 +266,7 @@ class _Watch:
                 continue
             with suppress(ValueError):
                 message = json.loads(line[len(self._token) :])
-                self._heard = time.monotonic()
+                self._heard = self._clock.now()
                 kind = message.get("kind")
                 if kind == "end":
                     self._ended = True
@@ -333,7 +284,7 @@ class _Watch:
 
     def _late(self) -> Outcome | None:
         """Say whether a call, or a check as a whole, takes too long."""
-        now = time.monotonic()
+        now = self._clock.now()
         if now - self._heard > self._call_seconds:
             return Outcome("hang", seconds=now - self._heard)
         if self._begun is not None and now - self._begun > self._check_seconds:

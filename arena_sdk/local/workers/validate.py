@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from arena_sdk.local.validation.endings import Outcome
 from arena_sdk.local.validation.entrypoints import (
     LANGUAGE,
     MULTI_AGENT,
@@ -20,7 +21,6 @@ from arena_sdk.local.validation.guard import (
     CALL_SECONDS,
     CHECK_SECONDS,
     Emit,
-    Outcome,
     Pulse,
     run_guarded,
 )

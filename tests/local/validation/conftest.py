@@ -47,7 +47,7 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Repo
             "language_based": False,
             "do_rollouts": False,
             "rollouts_dir": None,
-            "call_seconds": 3.0,
+            "call_seconds": 30.0,
             **changes,
         }
         channel = FakeChannel()

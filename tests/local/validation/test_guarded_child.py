@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from arena_sdk.local.validation.names import CHECK_NAMES
+from arena_sdk.local.validation.patient import LONGEST_LOOK, PatientClock, waited_seconds
 from tests.local.validation.sources import Report, at_start, before_step, failures, walk, warnings
 
 Check = Callable[..., Report]
@@ -61,6 +66,42 @@ def test_a_check_whose_calls_all_return_has_a_limit_too(check: Check) -> None:
     )
     assert report["checks"][-1]["stack"] == ["env.py:26 in step"]
     assert report["not_run"] == ["Episode lifecycle"]
+
+
+@pytest.mark.skipif(
+    waited_seconds(Path("/proc/self/schedstat")) == 0, reason="this kernel keeps no such account"
+)
+def test_waiting_for_a_processor_that_others_have_is_no_hang(
+    check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena_sdk.local.validation.patient.WALL_FACTOR", 1e9)
+    cpu = min(os.sched_getaffinity(0))
+    slow = before_step(
+        "import os, time",
+        "if self.steps == 3 and Walk.count == 0:",
+        "    Walk.count, all_of_them, begun = 1, os.sched_getaffinity(0), time.process_time()",
+        f"    os.sched_setaffinity(0, {{{cpu}}})",
+        "    while time.process_time() - begun < 0.35: pass",
+        "    os.sched_setaffinity(0, all_of_them)",
+    ).replace("    def __init__", "    count = 0\n\n    def __init__")
+    code = (
+        f"import os, time; os.sched_setaffinity(0, {{{cpu}}}); until = time.monotonic() + 60\n"
+        "while time.monotonic() < until: pass"
+    )
+    others = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(3)]
+    try:
+        report = check(slow, call_seconds=1.2)
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    assert failures(report) == {}
+
+
+def test_a_watcher_that_was_kept_from_looking_counts_little_of_that_time() -> None:
+    clock = PatientClock(os.getpid())
+    time.sleep(4 * LONGEST_LOOK)
+    assert clock.now() <= LONGEST_LOOK
 
 
 def test_a_call_that_holds_the_interpreter_is_ended_too(check: Check) -> None:
