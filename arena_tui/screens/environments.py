@@ -246,6 +246,7 @@ class EnvironmentsScreen(ListScreen, EnvironmentActions):
             [
                 ("error", rollouts.get("error")),
                 ("episodes", rollouts.get("episodes")),
+                ("cut off", rollouts.get("cut") or None),
                 ("return", _spread(rollouts.get("return"))),
                 ("length", _spread(rollouts.get("length"))),
             ]

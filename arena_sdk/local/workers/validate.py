@@ -118,7 +118,7 @@ def _examine(payload: dict[str, Any], emit: Emit, pulse: Pulse) -> None:
         language_based=subject.language_based,
     )
     emit({"kind": "facts", "facts": subject.facts, "algorithms": algorithms})
-    if passed and payload.get("do_rollouts") and not payload["multi_agent"]:
+    if passed and payload.get("do_rollouts"):
         emit({"kind": "begin", "check": "Rollouts"})
         folder = payload.get("rollouts_dir")
         emit({"kind": "rollouts", "rollouts": play_rollouts(subject, folder and Path(folder))})

@@ -39,6 +39,46 @@ class Walk(gym.Env):
         return self.look(), -0.1, self.at == self.size, self.steps >= 50, {}
 '''
 
+PAIR = """
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import ParallelEnv
+
+
+class Pair(ParallelEnv):
+    metadata = {"name": "pair"}
+
+    def __init__(self):
+        self.possible_agents = ["a", "b"]
+        self.spaces = {agent: spaces.Box(0.0, 1.0, (1,), np.float32) for agent in "ab"}
+        self.moves = {agent: spaces.Discrete(2) for agent in "ab"}
+
+    def observation_space(self, agent):
+        return self.spaces[agent]
+
+    def action_space(self, agent):
+        return self.moves[agent]
+
+    def reset(self, seed=None, options=None):
+        self.rng = np.random.default_rng(seed)
+        self.agents = ["a", "b"]
+        self.steps = 0
+        return self.look(), {agent: {} for agent in self.agents}
+
+    def look(self):
+        return {agent: np.array([self.steps / 30], np.float32) for agent in self.agents}
+
+    def step(self, actions):
+        self.steps += 1
+        agents = list(self.agents)
+        observations = self.look()
+        rewards = {agent: float(actions[agent]) for agent in agents}
+        done = {agent: self.steps >= (10 if agent == "a" else 20) for agent in agents}
+        never = {agent: False for agent in agents}
+        self.agents = [agent for agent in agents if not done[agent]]
+        return observations, rewards, done, never, {agent: {} for agent in agents}
+"""
+
 
 def walk(**replacements: str) -> str:
     """Return the sound environment with parts of it replaced: `old` spelt by keyword below."""

@@ -180,15 +180,6 @@ def test_several_environments_are_ambiguous(check: Check) -> None:
     }
 
 
-def test_rollouts_are_played_and_told(check: Check) -> None:
-    report = check(walk(), do_rollouts=True)
-    rollouts = report["rollouts"]
-    assert rollouts["episodes"] == 100
-    assert rollouts["animation"] is None
-    assert rollouts["length"]["max"] <= 50
-    assert rollouts["return"]["min"] <= rollouts["return"]["mean"] <= rollouts["return"]["max"]
-
-
 LANGUAGE = """
 class Riddle:
     def reset(self, seed=None, options=None):

@@ -13,7 +13,7 @@ from arena_sdk.local.services.provided import provided_environments
 from arena_sdk.local.validation.names import CHECK_NAMES
 from arena_sdk.local.validation.report import run_checks
 from arena_sdk.local.validation.subject import Subject
-from tests.local.validation.sources import Report, failures, walk, warnings
+from tests.local.validation.sources import PAIR, Report, failures, walk, warnings
 
 SLOW = ("CarRacing-v3", "BipedalWalker-v3", "BipedalWalkerHardcore-v3")
 MUJOCO = "gymnasium.envs.mujoco"
@@ -82,46 +82,6 @@ def test_copies_that_share_a_space_do_not_take_each_others_actions(
     report = check(shared.replace("        self.action_space = spaces.Discrete(2)\n", ""))
     assert (failures(report), warnings(report)) == ({}, {})
 
-
-PAIR = """
-import numpy as np
-from gymnasium import spaces
-from pettingzoo import ParallelEnv
-
-
-class Pair(ParallelEnv):
-    metadata = {"name": "pair"}
-
-    def __init__(self):
-        self.possible_agents = ["a", "b"]
-        self.spaces = {agent: spaces.Box(0.0, 1.0, (1,), np.float32) for agent in "ab"}
-        self.moves = {agent: spaces.Discrete(2) for agent in "ab"}
-
-    def observation_space(self, agent):
-        return self.spaces[agent]
-
-    def action_space(self, agent):
-        return self.moves[agent]
-
-    def reset(self, seed=None, options=None):
-        self.rng = np.random.default_rng(seed)
-        self.agents = ["a", "b"]
-        self.steps = 0
-        return self.look(), {agent: {} for agent in self.agents}
-
-    def look(self):
-        return {agent: np.array([self.steps / 30], np.float32) for agent in self.agents}
-
-    def step(self, actions):
-        self.steps += 1
-        agents = list(self.agents)
-        observations = self.look()
-        rewards = {agent: float(actions[agent]) for agent in agents}
-        done = {agent: self.steps >= (10 if agent == "a" else 20) for agent in agents}
-        never = {agent: False for agent in agents}
-        self.agents = [agent for agent in agents if not done[agent]]
-        return observations, rewards, done, never, {agent: {} for agent in agents}
-"""
 
 AT = "at step 1 of the episode with seed 0"
 
