@@ -162,6 +162,18 @@ class DatasetExistence(Answer):
     datasetType: str | None
 
 
+class RewardCheck(Answer):
+    """What became of one call of a reward file; `seconds` is of the call, without the import."""
+
+    sound: bool
+    value: float | None
+    seconds: float | None
+    import_seconds: float | None
+    error: str | None
+    warnings: list[str] | None
+    output: str | None
+
+
 class Model(Answer):
     """A language model."""
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from arena_sdk._async.base import PREFIX, AsyncEndpoints
-from arena_sdk._files import shards
+from arena_sdk._files import reward_part, shards
 from arena_sdk._http import given
 from arena_sdk._progress import Progress, Upload
-from arena_sdk.answers import Dataset, DatasetExistence, Model
+from arena_sdk.answers import Dataset, DatasetExistence, Model, RewardCheck
 from arena_sdk.categories import COLUMNS as COLUMNS
 from arena_sdk.errors import ArenaFileNotFoundError, ArenaValidationError
 
@@ -145,6 +145,59 @@ class AsyncDatasets(AsyncEndpoints):
                 timeout=self._transport.upload_timeout,
             )
         return Dataset(answer if isinstance(answer, dict) else {})
+
+    async def check_reward(
+        self,
+        reward_file: str | os.PathLike[str] | bytes,
+        *,
+        dataset: str | None = None,
+        question: str | None = None,
+        answer: str | None = None,
+        completion: str = "",
+        function: str = "reward",
+    ) -> RewardCheck:
+        """Have a reward file imported and its function called once.
+
+        Only the embedded Arena has this; its feature is `reward_check`.
+
+        Example:
+            >>> (await client.check_reward("reward.py", dataset="gsm8k", completion="72")).value
+
+        Args:
+            reward_file: Python file with `reward(question, answer, completion)`, or its content.
+            dataset: The dataset of reasoning whose first row is taken.
+            question: The question otherwise.
+            answer: The answer otherwise.
+            completion: What a model is taken to have said.
+            function: Name of the function.
+
+        Returns:
+            `sound`, and `value` and `seconds` of the call, or in `error` what is wrong.
+
+        Raises:
+            ArenaValidationError: There is no such dataset, or nothing to try the file on.
+            ArenaFileNotFoundError: The file is not there.
+        """
+        fields = {
+            "dataset": dataset,
+            "question": question,
+            "answer": answer,
+            "completion": completion,
+            "function": function,
+        }
+        parts: list[Any] = [
+            (key, (None, value.encode())) for key, value in fields.items() if value is not None
+        ]
+        parts.append(("reward_file", reward_part(reward_file)))
+        async with self._beyond_contract("reward_check", "trials of reward files"):
+            answered = await self._transport.json(
+                "POST",
+                f"{PREFIX}/datasets/reward",
+                kind=ArenaValidationError,
+                files=parts,
+                timeout=self._transport.upload_timeout,
+            )
+        return RewardCheck(answered if isinstance(answered, dict) else {})
 
     async def delete_dataset(self, name: str, *, confirm: bool = False) -> dict[str, Any] | None:
         """Delete a dataset.

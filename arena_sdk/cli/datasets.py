@@ -130,3 +130,64 @@ def create(
         finally:
             bar.clear()
     sink.one(made)
+
+
+@datasets.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--dataset", help="Try it on the first row of this dataset of the Arena.")
+@click.option("--question", help="Try it on this question instead, without a server …")
+@click.option("--answer", help="… with this answer.")
+@click.option("--completion", default="", help="What a model is taken to have said.")
+@click.option("--function", default="reward", show_default=True, help="Name of the function.")
+@with_sink
+@pass_globals
+def reward(flags: Globals, sink: Sink, /, file: Path, **options: Any) -> None:
+    """Try the reward file of a reasoning run: it is imported and called once.
+
+    Told are the value and the time of the call, or in one sentence what is wrong; exit 1 then.
+
+    Example: arena datasets reward reward.py --question "1 + 1?" --answer 2 --completion "It is 2"
+    """
+    example = (options["question"], options["answer"])
+    if (options["dataset"] is None) == (None in example):
+        raise click.UsageError("Give --dataset, or --question and --answer.")
+    if options["dataset"] is not None:
+        with flags.client() as client:
+            found = dict(client.check_reward(file, **options))
+    else:
+        found = _tried_here(file, options)
+    sink.one(found, ("sound", *(key for key in REWARD_KEYS if found.get(key) not in (None, ""))))
+    for warning in found.get("warnings") or ():
+        note(f"warning: {warning}")
+    if not found.get("sound"):
+        raise Failure(str(found.get("error") or f"{file.name} is not sound."))
+
+
+REWARD_KEYS = ("value", "seconds", "import_seconds", "output")
+
+
+def _tried_here(file: Path, options: dict[str, Any]) -> dict[str, Any]:
+    """Try a reward file in a worker process of this machine."""
+    import asyncio
+    import importlib.util
+
+    from arena_sdk._files import reward_part
+    from arena_sdk._stored import arena_home
+
+    for module in ("fastapi", "psutil", "sqlalchemy"):
+        if importlib.util.find_spec(module) is None:
+            raise Failure(
+                f"Trying a reward file here needs the extra `local` ({module} is missing):"
+                ' python -m pip install "arena-tui[local]"'
+            )
+    from arena_sdk.local.checking import CheckRefused
+    from arena_sdk.local.rewards.alone import check_alone
+    from arena_sdk.local.services.rewards import RewardTrial
+
+    name, content, _ = reward_part(file)
+    try:
+        return asyncio.run(
+            check_alone(RewardTrial(name, content, **options), arena_home() / "check")
+        )
+    except CheckRefused as refused:
+        raise Failure(str(refused)) from None

@@ -109,7 +109,8 @@ async def check_folder(wanted: Wanted, home: Path, tell: Tell) -> dict[str, Any]
             "call_seconds": call_seconds(),
             "rollouts_dir": None,
         }
-        result = await _run(JobSpec("validate", payload, python, timeout=TIME_LIMIT), paths, tell)
+        spec = JobSpec("validate", payload, python, timeout=TIME_LIMIT)
+        result = await run_alone(spec, paths, tell)
     return {**result, "seconds": round(time.monotonic() - begun, 2)}
 
 
@@ -151,7 +152,12 @@ def _prune(folder: Path, key: str) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-async def _run(spec: JobSpec, paths: DataPaths, tell: Tell) -> dict[str, Any]:
+async def run_alone(spec: JobSpec, paths: DataPaths, tell: Tell) -> dict[str, Any]:
+    """Run one worker without a server, and return its result.
+
+    Raises:
+        CheckRefused: It has none.
+    """
     supervisor = Supervisor(paths)
     job = await supervisor.start(spec)
     try:

@@ -27,6 +27,7 @@ BEYOND_THE_CONTRACT: list[tuple[str, str, Call]] = [
     ("logs", "logs", lambda c: list(c.iter_experiment_logs("x"))),
     ("machine", "machine", lambda c: c.get_machine()),
     ("play", "games", lambda c: c.play("x").__enter__()),
+    ("reward_check", "reward files", lambda c: c.check_reward(b"", dataset="x")),
     ("population", "populations", lambda c: c.get_population("x")),
 ]
 

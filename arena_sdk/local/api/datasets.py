@@ -15,11 +15,15 @@ from arena_sdk.local.datasets.content import digest_of
 from arena_sdk.local.datasets.naming import MAX_FILES
 from arena_sdk.local.services.dataset_files import Given
 from arena_sdk.local.services.dataset_rows import NewDataset, find
+from arena_sdk.local.services.rewards import SOURCE_LIMIT, RewardTrial
 from arena_sdk.local.store import datasets as store
 
 router = APIRouter(prefix=f"{PREFIX}/datasets")
 
-FEATURES: dict[str, Any] = {"dataset_details": {"path": f"{PREFIX}/datasets/details"}}
+FEATURES: dict[str, Any] = {
+    "dataset_details": {"path": f"{PREFIX}/datasets/details"},
+    "reward_check": {"path": f"{PREFIX}/datasets/reward"},
+}
 
 FIELDS = 100
 
@@ -66,6 +70,29 @@ async def create(request: Request, services: WithServices) -> dict[str, Any]:
     # One file more than goes, so that the refusal is ours and says how many do.
     async with request.form(max_files=MAX_FILES + 1, max_fields=FIELDS) as form:
         return await services.datasets.create(_read(form))
+
+
+@router.post("/reward")
+async def reward(request: Request, services: WithServices) -> dict[str, Any]:
+    """Try a reward file once: on the first row of a dataset, or on a question and its answer."""
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        raise ApiError(422, "Send the reward file as multipart/form-data.", "INVALID_REQUEST")
+    async with request.form(max_files=1, max_fields=FIELDS) as form:
+        upload = form.get("reward_file")
+        if not isinstance(upload, UploadFile):
+            raise ApiError(422, "The form has no file reward_file.", "INVALID_REQUEST")
+        fields = {key: value for key, value in form.items() if isinstance(value, str)}
+        content = await upload.read(SOURCE_LIMIT + 1)
+        trial = RewardTrial(
+            file=upload.filename or "reward.py",
+            content=content,
+            completion=fields.get("completion", ""),
+            dataset=fields.get("dataset") or None,
+            question=fields.get("question"),
+            answer=fields.get("answer"),
+            function=fields.get("function") or "reward",
+        )
+    return await services.rewards.check(trial)
 
 
 @router.delete("/delete")

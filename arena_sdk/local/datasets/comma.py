@@ -49,6 +49,26 @@ def read(path: Path, name: str) -> Table:
             raise DatasetProblem(f"{name}, line {reader.line_num}: {_reason(problem)}.") from None
 
 
+def first_row(path: Path, name: str) -> dict[str, str]:
+    """Return the first row of a CSV file, with whole cells.
+
+    Raises:
+        DatasetProblem: It has none.
+    """
+    csv.field_size_limit(LONGEST_LINE)
+    with path.open("rb") as file:
+        _check_start(file, name)
+        reader = csv.reader(_lines(file, name), strict=True)
+        try:
+            header = _header(reader, name)
+            row = next((row for row in reader if row), None)
+        except csv.Error as problem:
+            raise DatasetProblem(f"{name}, line {reader.line_num}: {_reason(problem)}.") from None
+    if row is None:
+        raise DatasetProblem(f"{name} has a header but no row.")
+    return dict(zip(header, row, strict=False))
+
+
 def _read(reader: Iterator[list[str]], name: str) -> Table:
     header = _header(reader, name)
     guesses = [_Guess() for _ in header]

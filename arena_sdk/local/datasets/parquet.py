@@ -54,6 +54,25 @@ def read(shards: Sequence[tuple[str, Path]], wanted: Sequence[str] = ()) -> Tabl
     return Table(columns, count, preview_of(first, len(columns)))
 
 
+def first_row(shards: Sequence[tuple[str, Path]]) -> dict[str, Any]:
+    """Return the first row of the shards, with whole cells.
+
+    Raises:
+        DatasetProblem: They have none, or cannot be read.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for name, path in shards:
+        try:
+            with pq.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER_BYTES) as file:
+                if file.metadata.num_rows:
+                    return next(iter(_rows(file, 1)))
+        except (pa.ArrowException, OSError, NotImplementedError) as problem:
+            raise DatasetProblem(f"{name} is no Parquet file that can be read.") from problem
+    raise DatasetProblem("The Parquet files have no row.")
+
+
 class _Gaps:
     """The cells of a column that hold nothing: how many, and the first rows that have one."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from . import comma, parquet
 from .naming import CSV
@@ -25,3 +26,14 @@ def read(folder: Path, names: Sequence[str], kind: str, wanted: Sequence[str] = 
     if kind == CSV:
         return comma.read(folder / names[0], names[0])
     return parquet.read([(name, folder / name) for name in sorted(names)], wanted)
+
+
+def first_row(folder: Path, names: Sequence[str], kind: str) -> dict[str, Any]:
+    """Return the first row of a dataset, with whole cells.
+
+    Raises:
+        DatasetProblem: It has none, or cannot be read.
+    """
+    if kind == CSV:
+        return dict(comma.first_row(folder / names[0], names[0]))
+    return parquet.first_row([(name, folder / name) for name in sorted(names)])

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from arena_sdk.local.services.environments import EnvironmentService
     from arena_sdk.local.services.logs import LogPages
     from arena_sdk.local.services.play import PlayService
+    from arena_sdk.local.services.rewards import RewardService
     from arena_sdk.local.services.run_specs import RunSpecService
     from arena_sdk.local.services.runs import RunService
     from arena_sdk.local.store.database import Database
@@ -36,6 +37,7 @@ class Services:
     broker: Broker
     environments: EnvironmentService
     datasets: DatasetService
+    rewards: RewardService
     runs: RunService
     deployments: DeploymentService
     play: PlayService
@@ -59,6 +61,7 @@ class Services:
         from arena_sdk.local.services.logs import LogPages
         from arena_sdk.local.services.play import PlayService
         from arena_sdk.local.services.queue import Capacity
+        from arena_sdk.local.services.rewards import RewardService
         from arena_sdk.local.services.run_specs import RunSpecService
         from arena_sdk.local.services.runs import RunService
         from arena_sdk.local.store.database import Database
@@ -75,6 +78,7 @@ class Services:
             broker=broker,
             environments=EnvironmentService(database, paths, supervisor),
             datasets=DatasetService(database, paths, supervisor),
+            rewards=RewardService(database, paths, supervisor),
             runs=RunService(
                 database, paths, supervisor, broker, capacity=capacity, settings=settings
             ),
