@@ -83,6 +83,7 @@ def answering() -> Iterator[Service]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the files that the examples name, which is the current one."""
     (tmp_path / "data.csv").write_text("prompt,completion\na,b\n")
+    (tmp_path / "reward.py").write_text("def reward(question, answer, completion): return 1\n")
     (tmp_path / "corridor").mkdir()
     (tmp_path / "corridor" / "corridor.py").write_text("import gymnasium\n")
     (tmp_path / "dqn.yaml").write_text(
