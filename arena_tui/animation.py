@@ -14,6 +14,8 @@ from rich.color_triplet import ColorTriplet
 from rich.segment import Segment
 from rich.style import Style
 
+from arena_tui.theme import Film
+
 CELL_WIDTH, CELL_HEIGHT, FONT = 8.4, 17, 14
 _MARGIN, _BAR = 10, 30
 _FACES = "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace"
@@ -102,7 +104,7 @@ def animated(frames: Sequence[Frame], seconds: Sequence[float], title: str) -> s
     height = max(map(len, frames))
     width = max((piece.column + piece.width for line in frames[0] for piece in line), default=1)
     starts = [0.0, *itertools.accumulate(seconds)]
-    ground = next((p.ground for line in frames[-1] for p in line if p.ground), "#0f141c")
+    ground = next((p.ground for line in frames[-1] for p in line if p.ground), Film.GROUND)
     parts = [_head(width, height, ground, title)]
     for row in range(height):
         looks: dict[Line, list[int]] = {}
@@ -118,16 +120,16 @@ def _head(width: int, height: int, ground: str, title: str) -> str:
     whole_height = height * CELL_HEIGHT + _BAR + _MARGIN
     dots = "".join(
         f'<circle cx="{18 + 18 * at}" cy="15" r="5.5" fill="{colour}"/>'
-        for at, colour in enumerate(("#ff5f57", "#febc2e", "#28c840"))
+        for at, colour in enumerate(Film.BUTTONS)
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole_width:.0f} {whole_height}"'
         f' font-family="{_FACES}" font-size="{FONT}">'
         "<style>text{white-space:pre}.b{font-weight:bold}.u{text-decoration:underline}</style>"
-        f'<rect width="100%" height="100%" rx="8" fill="{ground}" stroke="#3a4a61"/>{dots}'
-        f'<text x="{whole_width / 2:.0f}" y="20" text-anchor="middle" fill="#9aa5b5">'
+        f'<rect width="100%" height="100%" rx="8" fill="{ground}" stroke="{Film.EDGE}"/>{dots}'
+        f'<text x="{whole_width / 2:.0f}" y="20" text-anchor="middle" fill="{Film.TITLE}">'
         f"{escape(title)}</text>"
-        f'<g transform="translate({_MARGIN},{_BAR})" fill="#dfe5ee">'
+        f'<g transform="translate({_MARGIN},{_BAR})" fill="{Film.TEXT}">'
     )
 
 

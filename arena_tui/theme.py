@@ -69,6 +69,31 @@ _SERIES_SIXTEEN = (
 
 SERIES_COLOURS = len(_SERIES_DARK)
 
+HEAT_RAMP = ("#3b1f6b", "#2f5d9e", "#1f968b", "#73c45a", "#fde725")
+"""Heat maps from low to high on a dark ground, after matplotlib's viridis; even in lightness, which
+the colour blind see. Turned round on a light ground."""
+
+
+class Paper:
+    """Colours of a chart that is exported to a white page."""
+
+    GROUND = "#ffffff"
+    TEXT = "#39424f"
+    NOTE = "#5c6878"
+    FRAME = "#8a97a8"
+    GRID = "#dfe5ef"
+    MARK = "#a35b00"
+
+
+class Film:
+    """Colours of the terminal's window around an animated picture."""
+
+    BUTTONS = ("#ff5f57", "#febc2e", "#28c840")
+    GROUND = "#0f141c"
+    EDGE = "#3a4a61"
+    TITLE = "#9aa5b5"
+    TEXT = "#dfe5ee"
+
 
 @dataclass(frozen=True)
 class SeriesStyle:

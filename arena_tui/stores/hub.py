@@ -249,7 +249,11 @@ class Hub:
             self.connection.succeeded()
         else:
             # No status means no answer, or nothing sent at all: look whether the service is there.
-            self._doubt.set()
+            self.doubt()
+
+    def doubt(self) -> None:
+        """Look soon whether the service is still there, for something of it broke off."""
+        self._doubt.set()
 
     def _refused(self, sentence: str) -> None:
         self.connection.refused(sentence)

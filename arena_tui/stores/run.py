@@ -156,6 +156,9 @@ class Run(Store):
 
     def _connection_changed(self, state: str) -> None:
         self.live = state == "live"
+        if state == "reconnecting":
+            # Seen here at once; the next poll would find out seconds later.
+            self.hub.doubt()
         self._tell_soon()
 
     def take(self, record: dict[str, Any]) -> None:

@@ -90,7 +90,7 @@ class Large(Canned):
         await socket.accept()
         sent = int(socket.query_params.get("after") or 0)
         await socket.send_json({"kind": "hello", "last_seq": len(self.records), "state": "running"})
-        with contextlib.suppress(WebSocketDisconnect):
+        with contextlib.suppress(WebSocketDisconnect, asyncio.CancelledError):
             while True:
                 for record in self.records[sent:]:
                     await socket.send_json(record)

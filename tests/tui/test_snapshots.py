@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from tui_canned import MANIFEST, TOKEN, Canned, metrics, serve
+from tui_canned import DATASET, MANIFEST, TOKEN, Canned, metrics, serve
 from tui_looking import screen_text
 
 from arena_sdk import AsyncArenaClient
@@ -155,21 +155,10 @@ def test_jump(picture):
     assert picture(["ctrl+o"], " a ", " s ")
 
 
-DATASET = {
-    "name": "sums", "category": "sft", "num_rows": 30, "size_mb": 0.4, "is_ready": True,
-    "column_mapping": {"prompt": "question", "target": "answer"},
-}  # fmt: skip
-
-
 @pytest.mark.parametrize("keys", [["3"], ["3", "enter"]], ids=["large", "alone"])
 def test_datasets(picture, canned, keys):
-    canned.datasets = [DATASET]
+    canned.datasets, canned.dataset = [DATASET], DATASET
     canned.features["dataset_details"] = {}
-    canned.dataset = {
-        **DATASET,
-        "columns": [{"name": "question", "type": "string"}, {"name": "answer", "type": "integer"}],
-        "preview": [{"question": f"what is {n} + 1?", "answer": n + 1} for n in range(5)],
-    }
     assert picture(keys, "what is 3 + 1?", size=SMALL if len(keys) > 1 else LARGE)
 
 

@@ -91,6 +91,7 @@ class Canned:
         }
         self.datasets: list[dict[str, Any]] | None = None
         self.dataset: dict[str, Any] | None = None
+        self.tiers = dict(TIERS)
         self.broken = self.hanging = False
         self.delay = 0.0
         self.waiting = 0
@@ -202,7 +203,7 @@ class Canned:
             "GET /environments": self.environments,
             "GET /datasets": self.datasets,
             "GET /datasets/details": self.dataset,
-            "GET /resources/list": {"tiers": TIERS},
+            "GET /resources/list": {"tiers": self.tiers},
             "GET /experiments/list": [
                 row for row in self.experiments if row["project"] == query.get("project")
             ],
@@ -335,7 +336,7 @@ class Canned:
         last = len(self.records_of(name))
         await socket.send_json({"kind": "hello", "last_seq": last, "state": "running"})
         sent = after
-        with contextlib.suppress(WebSocketDisconnect):
+        with contextlib.suppress(WebSocketDisconnect, asyncio.CancelledError):
             while True:
                 records = self.records_of(name)
                 for record in records[sent:]:
@@ -345,10 +346,22 @@ class Canned:
 
     async def play(self, socket: WebSocket) -> None:
         """Play two episodes, then whatever is asked for."""
+        if self.hanging:
+            await asyncio.sleep(60)
+        told = socket.headers.get("authorization", "").removeprefix("Bearer ")
+        if told != self.token and not self.accepts(told):
+            await socket.send_denial_response(
+                JSONResponse({"message": "This token is not known."}, 401)
+            )
+            return
         await socket.accept()
+        if self.broken:
+            await socket.send_json({"kind": "error", "message": "It is broken."})
+            await socket.close()
+            return
         episodes = int(socket.query_params.get("episodes") or 0)
         await socket.send_json({"kind": "ready", "environment": "grid", "render": episodes == 0})
-        with contextlib.suppress(WebSocketDisconnect):
+        with contextlib.suppress(WebSocketDisconnect, asyncio.CancelledError):
             for episode in range(1, (episodes or 2) + 1):
                 for policy in ("agent", "random") if episodes else ("agent",):
                     value = 10.0 + episode if policy == "agent" else 1.0
@@ -479,16 +492,29 @@ MANIFEST = {
 }
 
 
+DATASET = {
+    "name": "sums",
+    "category": "sft",
+    "num_rows": 30,
+    "size_mb": 0.4,
+    "is_ready": True,
+    "column_mapping": {"prompt": "question", "target": "answer"},
+    "columns": [{"name": "question", "type": "string"}, {"name": "answer", "type": "integer"}],
+    "preview": [{"question": f"what is {n} + 1?", "answer": n + 1} for n in range(5)],
+}
+"""A dataset with its details; the list of datasets knows less of it."""
+
+
 @contextlib.asynccontextmanager
-async def serve(canned: Canned) -> AsyncIterator[str]:
-    """Serve on a free port of this machine; yields the base URL."""
+async def serve(canned: Canned, port: int = 0) -> AsyncIterator[str]:
+    """Serve on a port of this machine, a free one if none is named; yields the base URL."""
     routes: list[BaseRoute] = [
         WebSocketRoute(f"{PREFIX}/experiments/live", canned.live),
         WebSocketRoute(f"{PREFIX}/play", canned.play),
         Route("/{path:path}", canned.http, methods=["GET", "POST", "DELETE"]),
     ]
     config = uvicorn.Config(
-        Starlette(routes=routes), host="127.0.0.1", port=0, log_level="error", lifespan="off"
+        Starlette(routes=routes), host="127.0.0.1", port=port, log_level="error", lifespan="off"
     )
     server = uvicorn.Server(config)
     server.install_signal_handlers = lambda: None  # type: ignore[attr-defined,method-assign]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from arena_tui.safetext import safe_text, shorten_middle
-from arena_tui.theme import SeriesStyle, series_colour
+from arena_tui.theme import Paper, SeriesStyle, series_colour
 from arena_tui.widgets.chart import axes
 from arena_tui.widgets.chart.axes import Limits
 from arena_tui.widgets.chart.columns import Column, Floats
@@ -57,7 +57,7 @@ class Words:
     text: str
     anchor: str = "start"
     size: int = 12
-    colour: str = "#39424f"
+    colour: str = Paper.TEXT
     bold: bool = False
 
 
@@ -137,7 +137,7 @@ def drawing(
         if window[0] <= mark.x <= window[1]:
             x, y = float(frame.x(mark.x)), frame.bottom
             diamond = ((x, y - 4), (x + 3, y), (x, y + 4), (x - 3, y))
-            page.shapes.append(Shape(diamond, "#a35b00", 0))
+            page.shapes.append(Shape(diamond, Paper.MARK, 0))
     return page
 
 
@@ -183,19 +183,19 @@ def _axes(page: Drawing, frame: _Frame, options: Options, names: Sequence[str]) 
     for place, label in zip(places, labels, strict=True):
         y = float(frame.y(place))
         if not options.heat:
-            page.shapes.append(Shape(((frame.left, y), (frame.right, y)), "#dfe5ef", 1))
+            page.shapes.append(Shape(((frame.left, y), (frame.right, y)), Paper.GRID, 1))
         page.words.append(Words(frame.left - 8, y + 4, label, "end"))
     along, figures = axes.place_ticks(frame.window, 8, options.x_kind)
     for place, label in zip(along, figures, strict=True):
         x = float(frame.x(place))
-        page.shapes.append(Shape(((x, frame.bottom), (x, frame.bottom + 5)), "#8a97a8", 1))
+        page.shapes.append(Shape(((x, frame.bottom), (x, frame.bottom + 5)), Paper.FRAME, 1))
         page.words.append(Words(x, frame.bottom + 20, label, "middle"))
     corner = (frame.left, frame.bottom)
     page.shapes.append(
-        Shape(((frame.left, frame.top), corner, (frame.right, frame.bottom)), "#8a97a8", 1)
+        Shape(((frame.left, frame.top), corner, (frame.right, frame.bottom)), Paper.FRAME, 1)
     )
     name = safe_text(options.x_label, 60)
-    page.words.append(Words(frame.right, page.height - 8, name, "end", colour="#5c6878"))
+    page.words.append(Words(frame.right, page.height - 8, name, "end", colour=Paper.NOTE))
 
 
 def points_of(x: Floats, column: Column, window: Limits, width: int) -> Iterator[list[Point]]:
@@ -261,9 +261,9 @@ def _guide(page: Drawing, frame: _Frame, guide: Guide, options: Options) -> None
     place = scaled(guide.y, options.log)
     if frame.limits[0] <= place <= frame.limits[1]:
         y = float(frame.y(place))
-        page.shapes.append(Shape(((frame.left, y), (frame.right, y)), "#5c6878", 1, 1.0, (4, 4)))
+        page.shapes.append(Shape(((frame.left, y), (frame.right, y)), Paper.NOTE, 1, 1.0, (4, 4)))
         name = f"{safe_text(guide.label, 60)} {axes.si_number(guide.y)}".strip()
-        page.words.append(Words(frame.right - 4, y - 4, name, "end", colour="#5c6878"))
+        page.words.append(Words(frame.right - 4, y - 4, name, "end", colour=Paper.NOTE))
 
 
 def _heat(page: Drawing, frame: _Frame, shown: Sequence[Series], options: Options) -> None:
@@ -286,4 +286,4 @@ def _heat(page: Drawing, frame: _Frame, shown: Sequence[Series], options: Option
             page.shapes.append(Shape(box, heat_colour(int(row[column]), dark=False), 0))
     ends = (10**low, 10**high) if options.log and max(abs(low), abs(high)) < 300 else (low, high)
     words = f"light {axes.si_number(ends[0])} – dark {axes.si_number(ends[1])}"
-    page.words.append(Words(frame.right, 26, words, "end", colour="#5c6878"))
+    page.words.append(Words(frame.right, 26, words, "end", colour=Paper.NOTE))

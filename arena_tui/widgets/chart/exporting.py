@@ -10,6 +10,7 @@ from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 
+from arena_tui.theme import Paper
 from arena_tui.widgets.chart.drawing import Drawing, Point, Shape, Words
 
 _FONT = "ui-sans-serif, system-ui, 'DejaVu Sans', sans-serif"
@@ -26,7 +27,7 @@ def to_svg(page: Drawing) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {page.width} {page.height}" '
         f'width="{page.width}" height="{page.height}">',
-        '<rect width="100%" height="100%" fill="#ffffff"/>',
+        f'<rect width="100%" height="100%" fill="{Paper.GROUND}"/>',
         *map(_shape, page.shapes),
         *map(_words, page.words),
         "</svg>",
@@ -57,7 +58,7 @@ def to_png(page: Drawing) -> bytes:
     """Return a page as a PNG of twice its size in pixels; needs Pillow."""
     from PIL import Image, ImageDraw, ImageFont
 
-    image = Image.new("RGB", (page.width * _SCALE, page.height * _SCALE), "#ffffff")
+    image = Image.new("RGB", (page.width * _SCALE, page.height * _SCALE), Paper.GROUND)
     draw = ImageDraw.Draw(image, "RGBA")
     for shape in page.shapes:
         points = [(x * _SCALE, y * _SCALE) for x, y in shape.points]

@@ -7,7 +7,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.widget import Widget
 
-from arena_tui.theme import SeriesStyle, series_colour
+from arena_tui.theme import HEAT_RAMP, SeriesStyle, series_colour
 from arena_tui.widgets.chart import parts
 
 _COMPONENTS = {
@@ -79,13 +79,9 @@ class Inks:
         return Style(color=RichColor.parse(heat_colour(level, dark=dark)))
 
 
-_RAMP = ("#3b1f6b", "#2f5d9e", "#1f968b", "#73c45a", "#fde725")
-"""From low to high on a dark ground, after matplotlib's viridis; turned round on a light one."""
-
-
 def heat_colour(level: int, *, dark: bool) -> str:
     """Return the colour of a shade as `#rrggbb`."""
-    share = level / (parts.HEAT_LEVELS - 1) * (len(_RAMP) - 1)
-    ramp = _RAMP if dark else _RAMP[::-1]
+    share = level / (parts.HEAT_LEVELS - 1) * (len(HEAT_RAMP) - 1)
+    ramp = HEAT_RAMP if dark else HEAT_RAMP[::-1]
     at = min(int(share), len(ramp) - 2)
     return Color.parse(ramp[at]).blend(Color.parse(ramp[at + 1]), share - at).hex6
