@@ -25,6 +25,8 @@ BEYOND: dict[tuple[str, str], Any] = {
     ("GET", "/activity"): [{"message": "hello"}],
     ("GET", "/environments/details"): {"name": "corridor", "spaces": {}},
     ("GET", "/datasets/details"): {"name": "gsm8k", "preview": [{"question": "2 + 2?"}]},
+    ("POST", "/datasets/reward"): {"sound": True, "value": 1.0, "seconds": 2e-6},
+    ("GET", "/datasets/search"): {"datasets": [{"name": "gsm8k"}], "warnings": []},
     ("GET", "/environments/rollout"): lambda request: Response(b"GIF89a"),
     ("GET", "//load"): {"requests": 2, "mean_latency_ms": 0.4},
     ("GET", "/experiments/one"): {"name": "first", "best_fitness": 3.0},
