@@ -102,7 +102,7 @@ def read_manifest(payload: dict[str, Any]) -> RunSpec:
     buffer = manifest.get("replay_buffer", {})
     selection = _selection(manifest)
     name = str(algorithm["name"])
-    _refuse_unsupported(name, algorithm, environment)
+    _refuse_unsupported(name, environment, training)
     max_steps = int(payload.get("max_steps") or training.get("max_steps", 1_000_000))
     evo_steps = int(_either(training, "evo_steps", "metrics_interval") or DEFAULT_EVO_STEPS)
     seed = payload.get("seed")
@@ -275,8 +275,8 @@ def _either(section: dict[str, Any], *names: str) -> Any:
 
 def _refuse_unsupported(
     name: str,
-    algorithm: dict[str, Any],
     environment: dict[str, Any],
+    training: dict[str, Any],
 ) -> None:
     """Raise for what would otherwise be trained as something else, in silence."""
     problem = None
@@ -286,6 +286,11 @@ def _refuse_unsupported(
         problem = (
             "environment.env_wrappers are not applied on this Arena; "
             "apply them in the environment's own constructor"
+        )
+    elif ALGORITHMS[name].multi_agent and training.get("sum_scores") is False:
+        problem = (
+            "training.sum_scores false is not offered on this Arena: members are compared by one "
+            "number, the sum of their agents' scores; remove the setting"
         )
     if problem is not None:
         raise TrainingError(f"{problem}.", "UNSUPPORTED")

@@ -156,6 +156,10 @@ def _with(section: str, **values: Any) -> dict[str, Any]:
     ("manifest", "words"),
     [
         (_with("algorithm", name="GRPO"), "GRPO cannot be trained"),
+        (
+            {"algorithm": {"name": "IPPO"}, "training": {"sum_scores": False}},
+            "training.sum_scores false is not offered on this Arena",
+        ),
         (_with("environment", env_wrappers=["FlattenObservation"]), "environment.env_wrappers"),
         (
             _with("tournament_selection", strategy="multi_frequency"),
