@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
+from arena_sdk._files import write_whole
 from arena_sdk.cli.commands import Group
 from arena_sdk.cli.context import Globals, confirm_or_refuse, pass_globals
 from arena_sdk.cli.env_check import check
-from arena_sdk.cli.exits import NOT_FOUND, Failure
+from arena_sdk.cli.exits import NOT_FOUND, USAGE, Failure
 from arena_sdk.cli.fitting import show_algorithms
 from arena_sdk.cli.names import complete, name_argument
 from arena_sdk.cli.output import Sink, as_row, echo, note, with_sink
@@ -212,6 +213,30 @@ def profile(flags: Globals, sink: Sink, name: str, version: str | None) -> None:
     """
     with flags.client(on_event=Teller(quiet=sink.quiet)) as client:
         sink.one(client.profile_environment(name=name, version=version))
+
+
+@env.command()
+@name_argument("name", "environment", picked=True)
+@click.option(
+    "--version", shell_complete=complete("version"), help="Which version; the latest when left out."
+)
+@click.option("--output-file", help="GIF to write.  [default: NAME.gif]")
+@click.option("--force", is_flag=True, help="Overwrite the file.")
+@pass_globals
+def rollout(
+    flags: Globals, name: str, version: str | None, output_file: str | None, force: bool
+) -> None:
+    """Save the frames of a random episode, which --do-rollouts kept.
+
+    Example: arena env rollout merge-env --output-file merge.gif
+    """
+    path = Path(output_file or f"{name}.gif").expanduser()
+    path = path / f"{name}.gif" if path.is_dir() else path
+    if path.exists() and not force:
+        raise Failure(f"{path} exists already; --force overwrites it.", USAGE)
+    with flags.client() as client:
+        frames = client.get_environment_rollout(name, version)
+    echo(str(write_whole(path, f"{name}.gif", frames)))
 
 
 @env.command()

@@ -76,3 +76,17 @@ def test_checks_come_one_by_one(here: Run, furnished: Furnished) -> None:
     assert len(told) >= 10
     assert "\x1b" not in done.err
     assert "validated" in done.out
+
+
+def test_the_frames_of_an_episode_are_saved(
+    here: Run, furnished: Furnished, tmp_path: Path
+) -> None:
+    assert here("env", "rollout", "walk", "--version", "v9", code=4).out == ""
+    assert here("env", "validate", "walk", "--version", "v1", "--do-rollouts").code == 0
+    file = tmp_path / "walk.gif"
+    words = ["env", "rollout", "walk", "--version", "v1", "--output-file"]
+    done = here(*words, str(tmp_path))
+    assert (done.code, done.out) == (0, f"{file}\n")
+    assert file.read_bytes().startswith(b"GIF89a")
+    here(*words, str(file), code=2)
+    assert here(*words, str(file), "--force").code == 0
