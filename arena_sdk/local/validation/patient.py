@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+OWN_ACCOUNT = Path("/proc/self/schedstat")
 LONGEST_LOOK = 0.5
 """Seconds that may lie between two looks; more than that the watcher was kept from looking."""
 LOOK_EVERY = 0.02
@@ -46,8 +47,12 @@ class PatientClock:
         return self._seconds
 
 
-def waited_seconds(account: Path) -> float:
-    """Return how long a process was ready to run and did not; 0 where that is not known."""
+def waited_seconds(account: Path = OWN_ACCOUNT) -> float:
+    """Return how long a process was ready to run and did not; 0 where that is not known.
+
+    Args:
+        account: The kernel's account of it; this process's own when left out.
+    """
     try:
         return int(account.read_text().split()[1]) / 1e9
     except (OSError, ValueError, IndexError):
