@@ -53,19 +53,22 @@ def environment_of(manifest: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def train(manifest: dict[str, Any], cpus: int | None = None) -> Channel:
+def train(
+    manifest: dict[str, Any], cpus: int | None = None, channel: Channel | None = None
+) -> Channel:
     """Train to the end.
 
     Args:
         manifest: The whole of it.
         cpus: At most so many member processes; those of this machine unless given.
+        channel: What takes the messages; a plain one unless given.
 
     Returns:
         What came through the channel.
     """
     from arena_sdk.local.workers import train as job
 
-    channel = Channel()
+    channel = channel or Channel()
     with tempfile.TemporaryDirectory() as folder:
         payload = {
             "manifest": manifest,
