@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -17,6 +18,12 @@ from tests.local.validation.sources import PAIR, Report, failures, walk, warning
 
 SLOW = ("CarRacing-v3", "BipedalWalker-v3", "BipedalWalkerHardcore-v3")
 MUJOCO = "gymnasium.envs.mujoco"
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MuJoCo writes its warnings into the working directory."""
+    monkeypatch.chdir(tmp_path)
 
 
 def is_slow(name: str) -> bool:
