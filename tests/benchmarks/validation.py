@@ -3,11 +3,12 @@
     python tests/benchmarks/validation.py [--rounds 5] [--hostile]
 
 Prints the time from submit to verdict (upload, checks and profile) of a scaffolded environment
-without requirements and with a requirement set that is cached; then four validations and a training
-run at once: when each ended, and the most memory that the Arena and its workers took; with
-`--hostile` also how long other requests took while hostile uploads were validated. One environment is
-profiled several times over. The bounds: 4 s to a verdict, everything finishes, 200 ms for the others,
-and profiles within 10 % of each other unless they report a wider spread. Exits 1 when one is missed.
+without requirements and with a requirement set that is cached; the profiles of one environment,
+taken several times; then four validations and a training run at once: when each ended, and the most
+memory that the Arena and its workers took; with `--hostile` also how long other requests took while
+hostile uploads were validated. The bounds: 4 s to a verdict, profiles within 10 % of each other
+unless they report a wider spread, everything finishes, 200 ms for the others. Exits 1 when one is
+missed.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ MAX_SECONDS = 1.2
 LEAST_SHARE = 0.02
 """Share of a sample's time that a process is taken to have run at least."""
 SPREAD = 0.05
-"""Relative spread of the samples at which measuring stops."""
+"""Standard error of the samples, relative to their mean, at which measuring stops."""
 
 COPIES = 3
 COPY_SECONDS = 1.5
@@ -34,10 +34,10 @@ def measure(make: Callable[[], Any], pulse: Callable[[], None]) -> dict[str, Any
         pulse: Called between calls of user code.
 
     Returns:
-        `steps_per_second` and its `spread` (relative, of the samples), `avg_cpu_per_env` and
-        `peak_cpu_per_env` (percent of one core, with all that it started), `memory_per_env_gb`
-        (what one more copy adds), `reset_time_ms`, `observation_bytes`, `vectorization` (`sync` or
-        `async`), `steps` and `seconds` that were measured.
+        `steps_per_second` and its `spread` (standard deviation of the samples, relative),
+        `avg_cpu_per_env` and `peak_cpu_per_env` (percent of one core, with all that it started),
+        `memory_per_env_gb` (what one more copy adds), `reset_time_ms`, `observation_bytes`,
+        `vectorization` (`sync` or `async`), `steps` and `seconds` that were measured.
     """
     env, memory = _memory_of_a_copy(make, pulse)
     driver = _Driver(env, pulse)
@@ -143,7 +143,8 @@ def _sample(driver: _Driver) -> tuple[list[float], list[float]]:
         ran = max(passed - (waited_seconds() - waited), LEAST_SHARE * passed)
         samples.append(rate * passed / ran)
         cpu.append(100 * (_cpu_seconds(process) - busy) / ran)
-        if len(samples) >= MIN_SAMPLES and _spread(samples) < SPREAD:
+        doubt = _spread(samples) / float(len(samples)) ** 0.5
+        if len(samples) >= MIN_SAMPLES and doubt < SPREAD:
             break
         if time.perf_counter() - begun > MAX_SECONDS:
             break
@@ -151,11 +152,10 @@ def _sample(driver: _Driver) -> tuple[list[float], list[float]]:
 
 
 def _spread(samples: list[float]) -> float:
-    """Return the standard error of the samples relative to their mean."""
+    """Return the standard deviation of the samples relative to their mean."""
     if len(samples) < 2:
         return 1.0
-    error: float = statistics.stdev(samples) / float(len(samples)) ** 0.5
-    return error / max(statistics.fmean(samples), 1e-9)
+    return statistics.stdev(samples) / max(statistics.fmean(samples), 1e-9)
 
 
 def _cpu_seconds(process: Any) -> float:

@@ -47,7 +47,7 @@ SOUND = {
 
 @pytest.fixture(scope="module")
 def arena_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ArenaServer]:
-    server = start_arena(tmp_path_factory.mktemp("arena"), ARENA_CALL_SECONDS="4")
+    server = start_arena(tmp_path_factory.mktemp("arena"), ARENA_CALL_SECONDS="2")
     yield server
     end_arena(server)
 
