@@ -162,6 +162,13 @@ class DatasetExistence(Answer):
     datasetType: str | None
 
 
+class DatasetSearch(Answer):
+    """What a search found; `warnings` say where it could not look."""
+
+    datasets: list[dict[str, Any]] | None
+    warnings: list[str] | None
+
+
 class RewardCheck(Answer):
     """What became of one call of a reward file; `seconds` is of the call, without the import."""
 

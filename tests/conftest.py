@@ -11,6 +11,8 @@ import pytest
 # Set before anything imports NumPy or torch; child processes inherit it.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+# No test asks the real hub; those of a small hub of their own say so to the servers they start.
+os.environ["HF_HUB_OFFLINE"] = "1"
 
 # A run in the background of a script ignores Ctrl-C, and so would the programs that tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

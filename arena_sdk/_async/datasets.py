@@ -12,7 +12,7 @@ from arena_sdk._async.base import PREFIX, AsyncEndpoints
 from arena_sdk._files import reward_part, shards
 from arena_sdk._http import given
 from arena_sdk._progress import Progress, Upload
-from arena_sdk.answers import Dataset, DatasetExistence, Model, RewardCheck
+from arena_sdk.answers import Dataset, DatasetExistence, DatasetSearch, Model, RewardCheck
 from arena_sdk.categories import COLUMNS as COLUMNS
 from arena_sdk.errors import ArenaFileNotFoundError, ArenaValidationError
 
@@ -41,6 +41,30 @@ class AsyncDatasets(AsyncEndpoints):
                 params=given(name=name, search=search),
             )
         )
+
+    async def search_datasets(self, text: str) -> DatasetSearch:
+        """Search your datasets and those of the Hugging Face hub, as far as it can be asked.
+
+        Only the embedded Arena has this; its feature is `dataset_search`. `list_datasets` with a
+        search finds the same, but does not say why the hub was not asked.
+
+        Example:
+            >>> (await client.search_datasets("gsm8k")).warnings
+
+        Args:
+            text: What is looked for in names and descriptions.
+
+        Returns:
+            `datasets`, rows as of `list_datasets`, and `warnings`.
+        """
+        async with self._beyond_contract("dataset_search", "a search of datasets"):
+            answer = await self._transport.document(
+                "GET",
+                f"{PREFIX}/datasets/search",
+                kind=ArenaValidationError,
+                params=[("search", text)],
+            )
+        return DatasetSearch(answer)
 
     async def dataset_exists(self, name: str) -> DatasetExistence:
         """Return `exists`, and with a dataset its `id` and `datasetType`.

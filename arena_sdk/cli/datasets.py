@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def datasets() -> None:
 
 
 @datasets.command(name="list")
-@click.option("--search", help="Only those that this text is found in.")
+@click.option("--search", help="Only those that this text is found in, of the hub too.")
 @with_sink
 @pass_globals
 def list_(flags: Globals, sink: Sink, search: str | None) -> None:
@@ -34,8 +35,15 @@ def list_(flags: Globals, sink: Sink, search: str | None) -> None:
 
     Example: arena datasets list --search math -o json
     """
+    rows: Sequence[Mapping[str, Any]]
     with flags.client() as client:
-        rows = client.list_datasets(search=search)
+        if search and "dataset_search" in client.capabilities():
+            found = client.search_datasets(search)
+            rows = found.datasets or []
+            for warning in found.warnings or ():
+                note(f"warning: {warning}")
+        else:
+            rows = client.list_datasets(search=search)
     sink.rows(
         rows,
         ("name", "category", "hf_dataset_id", "id"),
@@ -113,7 +121,7 @@ def create(
     file: str | None,
     **options: Any,
 ) -> None:
-    """Create a dataset from files, or from one on the Hugging Face hub.
+    """Create a dataset from files, from one on the Hugging Face hub, or without any yet.
 
     A mapping has the keys `question` and `answer` (reasoning), `prompt`, `chosen` and `rejected`
     (preference), or `prompt` and `target` (sft).
@@ -129,6 +137,8 @@ def create(
             )
         finally:
             bar.clear()
+    for warning in made.get("warnings") or ():
+        note(f"warning: {warning}")
     sink.one(made)
 
 

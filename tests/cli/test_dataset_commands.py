@@ -54,6 +54,31 @@ def test_what_makes_no_dataset(
     assert service.calls == []
 
 
+def test_a_search_says_when_the_hub_was_not_asked(run: Run, service: Service) -> None:
+    found = [{"name": "acme/qa", "hf_dataset_id": "acme/qa"}]
+    service.on("GET", "/capabilities", {"features": {"dataset_search": {}}})
+    service.on("GET", "/datasets/search", {"datasets": found, "warnings": ["It is offline."]})
+    done = run("datasets", "list", "--search", "qa", "-o", "json")
+    assert json.loads(done.out) == found
+    assert done.err == "warning: It is offline.\n"
+    service.on("GET", "/capabilities", {"features": {}})
+    service.on("GET", "/datasets", [{"name": "of the contract"}])
+    done = run("datasets", "list", "--search", "qa", "-o", "json")
+    assert [row["name"] for row in json.loads(done.out)] == ["of the contract"]
+
+
+def test_what_is_odd_about_a_new_dataset_is_said(
+    run: Run, service: Service, tmp_path: Path
+) -> None:
+    file = tmp_path / "qa.csv"
+    file.write_text("p,t\n1,\n")
+    service.on("POST", "/datasets/create", {"name": "d", "warnings": ["1 of 1 rows is empty."]})
+    words = ["datasets", "create", "d", "--category", "sft", "--column-mapping", MAPPING]
+    done = run(*words, "--file", str(file), "-q")
+    assert done.code == 0
+    assert "warning: 1 of 1 rows is empty." in run(*words, "--file", str(file)).err
+
+
 def test_deleting_asks_and_says_what_is_not_there(here: Run) -> None:
     assert json.loads(here("datasets", "exists", "qa", "-o", "json").out)["exists"] is True
     assert here("datasets", "exists", "nope", "-q").out == "no\n"

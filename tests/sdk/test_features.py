@@ -16,6 +16,7 @@ Call = Callable[[ArenaClient], Any]
 BEYOND_THE_CONTRACT: list[tuple[str, str, Call]] = [
     ("activity", "lately", lambda c: c.list_activity()),
     ("dataset_details", "datasets", lambda c: c.get_dataset("x")),
+    ("dataset_search", "search", lambda c: c.search_datasets("x")),
     ("deployment_stop", "stop", lambda c: c.stop_deployment("x")),
     ("environment_details", "environments", lambda c: c.get_environment("x")),
     ("environment_rollout", "pictures", lambda c: c.get_environment_rollout("x")),

@@ -22,6 +22,7 @@ router = APIRouter(prefix=f"{PREFIX}/datasets")
 
 FEATURES: dict[str, Any] = {
     "dataset_details": {"path": f"{PREFIX}/datasets/details"},
+    "dataset_search": {"path": f"{PREFIX}/datasets/search"},
     "reward_check": {"path": f"{PREFIX}/datasets/reward"},
 }
 
@@ -38,8 +39,15 @@ class Which(BaseModel):
 async def list_datasets(
     services: WithServices, name: OptionalText = None, search: OptionalText = None
 ) -> list[dict[str, Any]]:
-    """Return datasets, newest first; a search also finds those of the Hugging Face cache."""
+    """Return datasets, newest first; a search also finds those of the Hugging Face hub."""
     return await services.datasets.listed(name, search)
+
+
+@router.get("/search")
+async def search(services: WithServices, search: OptionalText = None) -> dict[str, Any]:
+    """Search datasets here and on the Hugging Face hub, and tell why it was not asked, if so."""
+    rows, warnings = await services.datasets.searched(search or "")
+    return {"datasets": rows, "warnings": warnings}
 
 
 @router.get("/exists")
@@ -64,7 +72,7 @@ async def details(services: WithServices, name: OptionalText = None) -> dict[str
 
 @router.post("/create")
 async def create(request: Request, services: WithServices) -> dict[str, Any]:
-    """Make a dataset from uploaded files, or from one in this machine's Hugging Face cache."""
+    """Make a dataset from uploaded files, from the Hugging Face hub, or without any yet."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise ApiError(422, "Send the dataset as multipart/form-data.", "INVALID_REQUEST")
     # One file more than goes, so that the refusal is ours and says how many do.

@@ -1,4 +1,4 @@
-"""Files of a cached dataset: those of one configuration and one split.
+"""Files of a dataset of the hub: those of one configuration and one split.
 
 A dataset's card says in its head which files make up each configuration and split; where it does
 not, the hub goes by names, such as `main/train-00000-of-00001.parquet`, and so is done here
@@ -45,10 +45,36 @@ def split_files(
             f"Dataset {repository.name!r} has no .parquet or .csv file in this machine's Hugging"
             " Face cache."
         )
-    configs = _told(_card(repository.snapshot), files) or _by_name(files)
-    chosen = _pick("configuration", repository.name, configs, config, fallback=DEFAULT)
-    splits = configs[chosen]
-    return splits[_pick("split", repository.name, splits, split)]
+    return chosen_files(repository.name, files, card_head(repository.snapshot), config, split)
+
+
+def chosen_files(
+    name: str,
+    files: list[PurePosixPath],
+    card: dict[str, Any],
+    config: str | None,
+    split: str | None,
+) -> list[PurePosixPath]:
+    """Return the files of a split, in order.
+
+    Args:
+        name: The dataset's, for refusals.
+        files: All its files that can be read, sorted.
+        card: The head of its card; {} where there is none.
+        config: Its configuration; the only one, or `default`, when None.
+        split: `train` and the like; the only one when None.
+
+    Raises:
+        DatasetProblem: There is no such configuration or split; the sentence lists what there is.
+    """
+    configs = _told(card, files) or _by_name(files)
+    splits = configs[_pick("configuration", name, configs, config, fallback=DEFAULT)]
+    return splits[_pick("split", name, splits, split)]
+
+
+def is_readable(name: str) -> bool:
+    """Tell whether a file of the hub is one of those that are read here."""
+    return PurePosixPath(name).suffix.lower() in READABLE
 
 
 def _pick(
@@ -72,12 +98,12 @@ Configs = dict[str, dict[str, list[PurePosixPath]]]
 
 def _readable(snapshot: Path) -> Iterable[PurePosixPath]:
     for path in snapshot.rglob("*"):
-        if path.suffix.lower() in READABLE and path.is_file():
+        if is_readable(path.name) and path.is_file():
             yield PurePosixPath(path.relative_to(snapshot).as_posix())
 
 
-def _card(snapshot: Path) -> dict[str, Any]:
-    """Return the head of the dataset's card."""
+def card_head(snapshot: Path) -> dict[str, Any]:
+    """Return the head of the dataset's card; {} where there is none."""
     try:
         with (snapshot / "README.md").open(encoding="utf-8") as file:
             text = file.read(CARD_LIMIT)

@@ -86,14 +86,24 @@ def keep_cached(
         OSError: The disk is full, or the like.
     """
     paths = split_files(repository, config, split)
+    return keep_copies(repository.name, repository.snapshot, paths, target)
+
+
+def keep_copies(name: str, folder: Path, paths: Sequence[PurePosixPath], target: Path) -> Kept:
+    """Copy files of a dataset of the hub.
+
+    Raises:
+        DatasetProblem: They do not make one dataset.
+        OSError: The disk is full, or the like.
+    """
     check_together(paths)
     kind = common_kind([kind_of(path, None) for path in paths])
     target.mkdir()
     files = []
     for path in paths:
-        with (repository.snapshot / path).open("rb") as source, _new_file(target, path) as copy:
+        with (folder / path).open("rb") as source, _new_file(target, path) as copy:
             files.append(_copied(source, copy, path))
-    return Kept(kind, files, repository.name)
+    return Kept(kind, files, name)
 
 
 def _copied(source: IO[bytes], copy: IO[bytes], path: PurePosixPath) -> dict[str, Any]:

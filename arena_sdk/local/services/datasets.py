@@ -19,7 +19,6 @@ from arena_sdk.local.datasets.categories import (
     parsed_mapping,
 )
 from arena_sdk.local.datasets.problems import DatasetProblem
-from arena_sdk.local.huggingface import cache
 from arena_sdk.local.jobs import JobSpec, Supervisor
 from arena_sdk.local.paths import DataPaths
 from arena_sdk.local.store import activity
@@ -27,9 +26,10 @@ from arena_sdk.local.store import datasets as store
 from arena_sdk.local.store.database import Database
 from arena_sdk.names import name_problem
 
-from .dataset_files import Kept, keep_cached, keep_uploads
+from .dataset_files import Kept, keep_uploads
 from .dataset_rows import NewDataset, find, register, register_empty, same
-from .refusals import invalid, not_found
+from .hub_datasets import HubDatasets
+from .refusals import invalid
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +49,7 @@ class DatasetService:
 
     def __init__(self, database: Database, paths: DataPaths, supervisor: Supervisor) -> None:
         self._database, self._paths, self._supervisor = database, paths, supervisor
+        self._hub = HubDatasets(supervisor)
 
     async def start(self) -> None:
         """Remove folders of datasets that are not, or no longer, in the store."""
@@ -122,14 +123,17 @@ class DatasetService:
         return {"name": name, "deleted": True}
 
     async def listed(self, name: str | None, search: str | None) -> list[dict[str, Any]]:
-        """Return rows; a search also finds datasets of this machine's Hugging Face cache."""
-        rows = await self._database.read(lambda session: store.listed(session, name, search))
-        if search is None:
-            return rows
+        """Return rows; a search also finds datasets of the Hugging Face hub and its cache."""
+        if search is not None and name is None:
+            return (await self.searched(search))[0]
+        return await self._database.read(lambda session: store.listed(session, name, search))
+
+    async def searched(self, text: str) -> tuple[list[dict[str, Any]], list[str]]:
+        """Return rows of datasets here and on the hub, and why it was not asked, if so."""
+        rows = await self._database.read(lambda session: store.listed(session, None, text))
         known = {row["hf_dataset_id"] for row in rows}
-        cached = await asyncio.to_thread(cache.repositories, "datasets", cache.hub_folder())
-        names = [r.name for r in cached if search.casefold() in r.name.casefold()]
-        return rows + [_cached_row(name) for name in names if name not in known]
+        more, warnings = await self._hub.search(text, known)
+        return rows + more, warnings
 
     async def _keep(self, new: NewDataset, target: Path) -> Kept:
         """Bring the files in."""
@@ -138,21 +142,9 @@ class DatasetService:
         try:
             if new.files:
                 return await asyncio.to_thread(keep_uploads, new.files, new.config, target)
-            return await self._keep_from_hub(new, str(new.hf_dataset_name), target)
+            return await self._hub.keep(new, target)
         except DatasetProblem as wrong:
             raise invalid(str(wrong), CODE) from None
-
-    async def _keep_from_hub(self, new: NewDataset, name: str, target: Path) -> Kept:
-        hub = cache.hub_folder()
-        repository = await asyncio.to_thread(cache.find, "datasets", name, hub)
-        if repository is None:
-            raise not_found(
-                f"Dataset {name[:200]!a} is not in this machine's Hugging Face cache ({hub}), and"
-                " the embedded Arena downloads nothing: fetch it with `hf download --repo-type"
-                " dataset NAME`, or give its files with --file.",
-                "DATASET_NOT_FOUND",
-            )
-        return await asyncio.to_thread(keep_cached, repository, new.hf_config, new.hf_split, target)
 
     async def _read(self, name: str, folder: Path, kept: Kept, wanted: list[str]) -> dict[str, Any]:
         """Have a worker read the files; user files never reach a reader in the server."""
@@ -190,19 +182,6 @@ def _judge(category: str, mapping: dict[str, str], table: dict[str, Any]) -> lis
         return check_cells(mapping, table)
     except DatasetProblem as wrong:
         raise invalid(str(wrong), "INVALID_COLUMN_MAPPING", columns=columns) from None
-
-
-def _cached_row(name: str) -> dict[str, Any]:
-    """Return a row for a dataset that is cached here but not registered."""
-    unknown = ("id", "category", "num_rows", "columns", "size_mb", "created_at", "column_mapping")
-    return {
-        "name": name,
-        "hf_dataset_id": name,
-        "description": "In this machine's Hugging Face cache.",
-        "is_ready": False,
-        "uploaded": False,
-        **dict.fromkeys(unknown),
-    }
 
 
 def _remove_others(folder: Path, known: set[str]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from arena_sdk.local.workers.channel import STACK_FILE, Channel, run
 from arena_sdk.local.workers.printing import print_whole_lines
 
-KINDS = ("dataset", "play", "profile", "reward", "serve", "spaces", "train", "validate")
+KINDS = ("dataset", "hub", "play", "profile", "reward", "serve", "spaces", "train", "validate")
 
 
 def main() -> None:

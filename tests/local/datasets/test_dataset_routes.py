@@ -274,6 +274,12 @@ def test_a_search_finds_by_name_and_in_the_cache(api: httpx.Client) -> None:
     found = api.get("/datasets", params={"search": "APPLES"}).json()
     assert [row["name"] for row in found] == ["findable"]
     cached = api.get("/datasets", params={"search": "gsm8k"}).json()
+    said = api.get("/datasets/search", params={"search": "gsm8k"}).json()
+    assert said["datasets"] == cached
+    assert said["warnings"] == [
+        "HF_HUB_OFFLINE is set, so the Hugging Face hub was not asked; only what is on this"
+        " machine was searched."
+    ]
     assert [row["hf_dataset_id"] for row in cached] == ["openai/gsm8k"]
     assert api.get("/datasets", params={"search": "nothing like it"}).json() == []
 
