@@ -10,8 +10,8 @@ in turn, theirs and ours again and again, so that whatever else the machine does
 trial's ratio is ours over theirs right before it; the median is compared with the bound. Steps are
 environment steps of all members. "training" counts from the call of `train()` there, and from the
 start of the member processes here, to the end of the last evaluation; "with start" counts from the
-start of the process to the same end, imports and all. The seconds of processor time are of the
-whole process and its children. `LocalTrainer` uses as many threads as torch chooses; with
+start of the process to the same end, imports and all. The processor time of a step is of a side's
+processes together, without the start. `LocalTrainer` uses as many threads as torch chooses; with
 `--threads 1` it is held to one, which spares it the waiting of threads on a busy machine.
 
 Memory: the most that the whole job takes at a time, in proportional set size (a page that n
@@ -126,18 +126,23 @@ def theirs(content: dict[str, Any]) -> dict[str, float]:
     from agilerl.training.trainer import LocalTrainer
 
     trainer = LocalTrainer.from_manifest(content)
-    begun = time.time()
+    begun, used = time.time(), train_job.cpu_seconds()
     population, _ = trainer.train()
     end = time.time()
     steps = float(sum(agent.metrics.steps for agent in population))
-    return {"begun": begun, "end": end, "steps": steps}
+    return {"begun": begun, "end": end, "steps": steps, "cpu_start": used}
 
 
 def ours(content: dict[str, Any], cpus: int | None) -> dict[str, float]:
     """Train with the embedded Arena's train job; return its figures."""
     channel = train_job.train(content, cpus)
     end = channel.times["generation"][-1]
-    return {"begun": channel.times["started"][0], "end": end, "steps": float(channel.total_steps)}
+    return {
+        "begun": channel.times["started"][0],
+        "end": end,
+        "steps": float(channel.total_steps),
+        "cpu_start": channel.cpu_start,
+    }
 
 
 def in_process(
@@ -195,7 +200,7 @@ def compare(
         for side in ("theirs", "ours"):
             limit = threads if side == "theirs" else None
             found = in_process(side, content, threads=limit)
-            cpu[side] = found["cpu"]
+            cpu[side] = 1e3 * (found["cpu"] - found["cpu_start"]) / found["steps"]
             rates[side] = {
                 "training": found["steps"] / (found["end"] - found["begun"]),
                 "with start": found["steps"] / (found["end"] - found["started"]),
@@ -206,7 +211,7 @@ def compare(
             f"{name} {trial + 1}: {found['steps']:,.0f} steps; a second: LocalTrainer"
             f" {rates['theirs']['training']:,.0f}, ours {rates['ours']['training']:,.0f};"
             f" with start {rates['theirs']['with start']:,.0f}, {rates['ours']['with start']:,.0f};"
-            f" processor {cpu['theirs']:.0f} s, {cpu['ours']:.0f} s",
+            f" processor {cpu['theirs']:.2f} ms a step, {cpu['ours']:.2f} ms",
             flush=True,
         )
     medians = {kind: statistics.median(seen) for kind, seen in ratios.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import tempfile
 import threading
 import time
@@ -21,16 +22,20 @@ class Channel:
     Attributes:
         times: Seconds since the epoch, by kind of message.
         total_steps: Environment steps of all members, as last told.
+        cpu_start: Processor seconds that had been used when the members had been started.
     """
 
     def __init__(self) -> None:
         self.stopping = Stopping()
         self.times: dict[str, list[float]] = {}
         self.total_steps = 0
+        self.cpu_start = 0.0
 
     def emit(self, message: dict[str, Any]) -> None:
         """Take a message."""
         self.times.setdefault(message["kind"], []).append(time.time())
+        if message["kind"] == "started":
+            self.cpu_start = cpu_seconds()
         self.total_steps = message.get("total_steps", self.total_steps)
 
     def adopt_child(self) -> None:
@@ -38,6 +43,12 @@ class Channel:
 
     def leave(self, result: dict[str, Any]) -> None:
         """Nobody stops the run."""
+
+
+def cpu_seconds() -> float:
+    """Return the processor seconds of this process and those of its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def environment_of(manifest: dict[str, Any]) -> dict[str, Any]:
