@@ -19,6 +19,7 @@ from arena_sdk.local.validation.closing import check_close, children
 from arena_sdk.local.validation.compare import find_difference
 from arena_sdk.local.validation.loading import construct
 from arena_sdk.local.validation.problems import CheckFailed, explain
+from arena_sdk.local.validation.spawned import check_spawn
 from arena_sdk.local.validation.subject import Subject, Warn
 from arena_sdk.local.validation.transition import Transition, judge, kind_of, split
 
@@ -36,6 +37,8 @@ def lifecycle(subject: Subject, warn: Warn) -> None:
         warn("Every episode ended at its first step, so there is nothing to learn from later ones.")
     _check_frames(subject, warn)
     _check_copies(subject, warn)
+    if subject.spawns:
+        check_spawn(subject, warn)
     check_close(subject, warn)
 
 

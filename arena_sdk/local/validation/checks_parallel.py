@@ -25,6 +25,7 @@ from arena_sdk.local.validation.compare import Difference, find_difference
 from arena_sdk.local.validation.loading import accepts
 from arena_sdk.local.validation.problems import CheckFailed
 from arena_sdk.local.validation.spaces import find_misfit, find_oddity, space_tree
+from arena_sdk.local.validation.spawned import check_spawn
 from arena_sdk.local.validation.subject import Subject, Warn, snapshot
 from arena_sdk.local.validation.transition import reward_problem
 
@@ -343,6 +344,8 @@ def lifecycle(subject: Subject, warn: Warn) -> None:
             f"An episode did not end within {max(endless):,} random steps; make sure that there is"
             " a time limit."
         )
+    if subject.spawns:
+        check_spawn(subject, warn)
     check_close(subject, warn)
 
 

@@ -33,6 +33,7 @@ class Subject:
         failed: Names of the checks that failed so far; what they said need not be said again.
         shares_chance: True when its randomness is a generator's that all copies share.
         files: Paths that were open before it was made.
+        spawns: Whether it is to be made in a process of its own, too.
     """
 
     source: Path | None
@@ -47,6 +48,7 @@ class Subject:
     failed: set[str] = field(default_factory=set)
     shares_chance: bool = False
     files: frozenset[str] = frozenset()
+    spawns: bool = False
 
     def call(
         self,

@@ -37,8 +37,8 @@ def main(payload: dict[str, Any], channel: Channel) -> dict[str, Any]:
 
     Args:
         payload: `name`, `version`, `source_dir`, `entrypoint`, `env_config`, `multi_agent`,
-            `language_based`, `do_rollouts`, `rollouts_dir`; optionally `call_seconds` and
-            `check_seconds`.
+            `language_based`, `do_rollouts`, `rollouts_dir`; optionally `call_seconds`,
+            `check_seconds` and `spawns` (False: not made in a process of its own, too).
         channel: To the server.
 
     Returns:
@@ -106,6 +106,7 @@ def _examine(payload: dict[str, Any], emit: Emit, pulse: Pulse) -> None:
         multi_agent=payload["multi_agent"],
         language_based=payload["language_based"],
         pulse=pulse,
+        spawns=payload.get("spawns", True),
     )
     passed = run_checks(
         subject,

@@ -48,6 +48,7 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Repo
             "do_rollouts": False,
             "rollouts_dir": None,
             "call_seconds": 30.0,
+            "spawns": False,  # half a second each
             **changes,
         }
         channel = FakeChannel()
