@@ -165,8 +165,10 @@ class Polled(Store, Generic[T]):
             # Someone looks again at what was asked for a moment ago.
             await self._pause()
         while True:
+            # Also when nothing can be asked, or the pause would end at once, again and again; the
+            # hub asks for everything when the service is back.
+            self._asked.clear()
             if self.hub.connection.is_usable or self.state == LOADING:
-                self._asked.clear()
                 await self.load()
             await self._pause()
 

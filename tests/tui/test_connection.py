@@ -121,3 +121,16 @@ async def test_a_service_that_is_gone_and_comes_back_elsewhere(canned, until):
             urls.append(url)
             await until(pilot, lambda: "live" in screen_lines(app)[0], 40)
             await until(pilot, lambda: "Shown as of" not in screen_text(app), 20)
+
+
+async def test_asking_again_while_signed_out_stops_nothing(make_app, canned, until):
+    app = make_app()
+    async with app.run_test(size=(120, 36)) as pilot:
+        await until(pilot, lambda: "grid-dqn" in screen_text(app))
+        canned.token = "another"
+        await until(pilot, lambda: "signed out" in screen_lines(app)[0])
+        await until(pilot, lambda: app.screen.is_modal)
+        await pilot.press("escape", "r", "6")
+        await until(pilot, lambda: app.current_mode == "experiments")
+        await pilot.press("r", "1")
+        await until(pilot, lambda: app.current_mode == "overview")
