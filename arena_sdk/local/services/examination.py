@@ -195,6 +195,7 @@ def _keep(
     valid = bool(result["validated"])
     stored.validated = valid
     stored.validated_at = utcnow() if valid else None
+    _keep_rollouts(stored, result)
     # One that names no class is not kept: the next validation without a name is to search again.
     if set(FINDING) <= {check["check"] for check in result["checks"] if check["success"]}:
         stored.entrypoint = result["entrypoint"]
@@ -202,13 +203,21 @@ def _keep(
         stored.entrypoint = None
     stored.entrypoints = result["entrypoints"]
     stored.checks, stored.spaces = result["checks"], result["spaces"]
-    stored.rollouts = result["rollouts"] or {}
     stored.overlay = overlay
     failed = [check["check"] for check in result["checks"] if not check["success"]]
     told = "Valid." if valid else f"Not valid: {', '.join(failed)} failed."
     level = "info" if valid else "error"
     activity.add(session, level, "environment", row.name, f"{row.version}: {told}")
     return stored
+
+
+def _keep_rollouts(stored: EnvironmentVersion, result: dict[str, Any]) -> None:
+    """Store new rollouts; earlier ones of the same class stand where none were played."""
+    played = result["rollouts"] or {}
+    same = stored.entrypoint == result["entrypoint"]
+    if same and stored.rollouts and (not played or "error" in played):
+        return
+    stored.rollouts = played
 
 
 def public(error: dict[str, Any]) -> dict[str, Any]:

@@ -291,6 +291,9 @@ def test_rollouts_are_kept_as_an_animation(api: httpx.Client, name: str) -> None
     animation = api.get("/environments/rollout", params={"name": name})
     assert animation.headers["content-type"] == "image/gif"
     assert animation.content.startswith(b"GIF89a")
+    assert result(upload(api, name, drawn))["validated"] is True  # the same, without rollouts
+    kept = api.get("/environments/rollout", params={"name": name})
+    assert kept.content == animation.content
 
 
 def slow_to_make(seconds: float) -> str:
