@@ -14,7 +14,7 @@ from arena_sdk.cli.deployments import deployment_options, meant, opened
 from arena_sdk.cli.exits import Failure
 from arena_sdk.cli.following import refuse_nan
 from arena_sdk.cli.names import name_argument
-from arena_sdk.cli.output import Sink, note, with_json_sink, with_sink
+from arena_sdk.cli.output import Sink, end_if_unread, note, with_json_sink, with_sink
 
 if TYPE_CHECKING:
     from arena_sdk import Agent
@@ -65,6 +65,7 @@ def act(
                 value, batched=batched, hidden_state=hidden_state, allow_nan=allow_nan
             )
             sink.value(observations.as_json(action))
+            end_if_unread()
 
 
 def _measure(

@@ -15,7 +15,7 @@ import click
 from arena_sdk.cli.commands import Command
 from arena_sdk.cli.exits import Failure, report, say_error
 from arena_sdk.cli.fitting import show_algorithms
-from arena_sdk.cli.output import Sink, note, with_sink
+from arena_sdk.cli.output import Sink, end_if_unread, note, with_sink
 from arena_sdk.cli.progress import Teller
 
 if TYPE_CHECKING:
@@ -139,6 +139,7 @@ def _watch(once: Any, paths: list[Path]) -> None:
             report(error)
         except Failure as failure:
             say_error(failure.message)
+        end_if_unread()
         note("Waiting for a change; Ctrl-C ends.")
         while _state(paths) == seen:
             time.sleep(POLL_SECONDS)

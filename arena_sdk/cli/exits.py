@@ -9,17 +9,17 @@
 | 4 | not found |
 | 5 | the network or a time-out |
 | 130 | interrupted |
+| 141 | it went on and on, and the reader of its output has gone |
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import NoReturn
 
 import click
 
-from arena_sdk.cli.output import echo
+from arena_sdk.cli.output import echo, write_nowhere
 from arena_sdk.errors import (
     NOT_OFFERED,
     ArenaAPIError,
@@ -41,6 +41,8 @@ UNAUTHENTICATED = 3
 NOT_FOUND = 4
 NETWORK = 5
 INTERRUPTED = 130
+UNREAD = 141
+"""What a shell says of a program that a closed pipe has ended."""
 
 
 class Failure(click.ClickException):
@@ -93,10 +95,6 @@ def report(error: ArenaError) -> int:
 
 
 def leave_quietly() -> NoReturn:
-    """End after the reader of our output has gone, as a filter should.
-
-    Python would flush the closed pipe once more on the way out and print a traceback.
-    """
-    devnull = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(devnull, sys.stdout.fileno())
-    sys.exit(OK)
+    """End in the middle, after the reader of our output has gone, as a filter does."""
+    write_nowhere(sys.stdout)
+    sys.exit(UNREAD)

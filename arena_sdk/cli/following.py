@@ -12,7 +12,7 @@ from arena_sdk.cli.context import Globals, pass_globals
 from arena_sdk.cli.exits import NETWORK, Failure
 from arena_sdk.cli.lookup import experiment, state_of
 from arena_sdk.cli.names import name_argument
-from arena_sdk.cli.output import Sink, echo, note, with_sink
+from arena_sdk.cli.output import Sink, echo, end_if_unread, note, with_sink
 
 POLL_SECONDS = 1.0
 END_STATES = ("completed", "failed", "stopped", "interrupted")
@@ -83,6 +83,7 @@ def logs(flags: Globals, sink: Sink, name: str, follow: bool, lines: int | None)
             if page["ended"] or not follow:
                 shown.finish()
                 return
+            end_if_unread()
             time.sleep(POLL_SECONDS)
 
 

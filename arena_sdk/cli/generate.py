@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from arena_sdk.cli.deployments import Conversations, deployment_options, meant, 
 from arena_sdk.cli.exits import Failure
 from arena_sdk.cli.names import complete
 from arena_sdk.cli.names import on_terminal as somebody_is_there
-from arena_sdk.cli.output import Sink, echo, note, with_sink
+from arena_sdk.cli.output import Sink, echo, end_if_unread, note, with_sink
 
 if TYPE_CHECKING:
     from arena_sdk import Agent
@@ -43,7 +42,7 @@ def _stream(pieces: Iterator[str]) -> str:
         for piece in pieces:
             said.append(piece)
             echo(safe_text(piece, newlines=True), nl=False)
-            sys.stdout.flush()
+            end_if_unread()
     finally:
         if said and not said[-1].endswith("\n"):
             echo()

@@ -12,7 +12,7 @@ import click
 
 from arena_sdk.cli.commands import Group
 from arena_sdk.cli.exits import Failure
-from arena_sdk.cli.output import Sink, echo, note, with_sink
+from arena_sdk.cli.output import Sink, echo, end_if_unread, note, with_sink
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -204,6 +204,7 @@ def logs(data_dir: Path | None, follow: bool, lines: int) -> None:
             added = file.read().decode("utf-8", errors="replace")
             if added:
                 echo(safe_text(added, newlines=True), nl=False)
+                end_if_unread()
             elif os.fstat(file.fileno()).st_nlink == 0:
                 return
             else:

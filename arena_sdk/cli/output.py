@@ -31,7 +31,37 @@ def echo(text: str = "", *, nl: bool = True, err: bool = False) -> None:
 
     Left to choose the stream, click writes UTF-8 where the locale says ASCII.
     """
-    click.echo(text, file=sys.stderr if err else sys.stdout, nl=nl)
+    stream = sys.stderr if err else sys.stdout
+    try:
+        click.echo(text, file=stream, nl=nl)
+    except BrokenPipeError:
+        write_nowhere(stream)
+
+
+def write_nowhere(stream: IO[str]) -> None:
+    """Go on without the reader of a stream that has gone.
+
+    What a command finds out still is its exit code: a pipe that was closed makes no yes of a no.
+    Python would flush the closed pipe once more on the way out and print a traceback.
+    """
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, stream.fileno())
+    os.close(devnull)
+    if stream is sys.stdout:
+        _unread.append(True)
+
+
+_unread: list[bool] = []
+
+
+def end_if_unread() -> None:
+    """End a command that goes on and on once nobody reads what it prints.
+
+    Raises:
+        BrokenPipeError: The reader of stdout has gone.
+    """
+    if _unread:
+        raise BrokenPipeError
 
 
 def note(message: str) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from arena_sdk.cli import exits
 from arena_sdk.cli.lookup import experiment, state_of
-from arena_sdk.cli.output import Sink, echo, note
+from arena_sdk.cli.output import Sink, echo, end_if_unread, note
 from arena_sdk.cli.plot import HEIGHT, can_plot, line_chart
 from arena_sdk.text import safe_text
 
@@ -120,6 +119,7 @@ class Watcher:
         for generation in list(self.generations.values())[self._told : count]:
             if not self.chart:
                 echo(self._line(generation))
+                end_if_unread()
         self._told = max(self._told, count)
 
     def _line(self, generation: Generation) -> str:
@@ -150,6 +150,7 @@ class Watcher:
         if self._drawn_lines:
             echo(f"\x1b[{self._drawn_lines}A\x1b[J", nl=False)
         echo("\n".join(lines))
+        end_if_unread()
         self._drawn_lines = len(lines)
 
 
@@ -195,7 +196,7 @@ def watch_silently(client: ArenaClient, name: str, sink: Sink) -> dict[str, Any]
         row = {key: record.get(key) for key in ("seq", "kind", "time")} | record.get("data", {})
         if sink.format == "ndjson":
             sink.rows([row], ())
-            sys.stdout.flush()
+            end_if_unread()
         else:
             kept.append(row)
     if sink.format != "ndjson":

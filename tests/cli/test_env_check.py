@@ -147,3 +147,16 @@ def test_a_save_is_checked_at_once_until_ctrl_c(
     said = process.stderr.read()
     assert "Waiting for a change; Ctrl-C ends." in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("redirect", ["2>/dev/null", "2>&1"])
+def test_a_reader_that_has_gone_makes_no_yes_of_a_no(tmp_path: Path, redirect: str) -> None:
+    folder = write_source(tmp_path / "walk", returning(reward="None"))
+    program = f"{sys.executable} -m arena_sdk.cli env check {folder} -o json"
+    done = subprocess.run(
+        ["bash", "-c", f"{program} {redirect} | true; exit ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (1, "")
