@@ -153,8 +153,9 @@ class RunService:
         Raises:
             ApiError: It cannot be taken; the sentence says why.
         """
+        cluster, capacity = self._settings.cluster, self._queue.capacity
         accepted = await self._database.run(
-            lambda s: accept(s, self._paths, submission, tiers, self._settings.cluster)
+            lambda s: accept(s, self._paths, submission, tiers, cluster, capacity)
         )
         self.broker.publish(accepted.experiment_id, accepted.records)
         await self._enqueue(accepted.experiment_id)

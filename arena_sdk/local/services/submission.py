@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from arena_sdk.local.paths import DataPaths
-from arena_sdk.local.run_options import read_options
+from arena_sdk.local.run_options import RunOptions, read_options
 from arena_sdk.local.store import experiments as store
 from arena_sdk.local.store import projects
 from arena_sdk.local.store.models import Experiment, Project
@@ -18,6 +19,7 @@ from arena_sdk.local.training.spec import listing, read_manifest
 from arena_sdk.names import name_problem
 
 from .naming import stem_for
+from .queue import Capacity
 from .recorded import bandit_of, with_dataset
 from .refusals import conflict, invalid, not_found
 from .resolve import ResolvedEnvironment, resolve_environment
@@ -70,6 +72,7 @@ def accept(
     submission: Submission,
     tiers: dict[str, Any],
     cluster: str | None = None,
+    capacity: Capacity | None = None,
 ) -> Accepted:
     """Check a submission and make the experiment, queued.
 
@@ -79,6 +82,7 @@ def accept(
         submission: What was sent.
         tiers: The resources by key; the local one and the hosted price list.
         cluster: Address of the cluster that runs train on; None for this machine.
+        capacity: What a run may take at most; without a limit when None.
 
     Raises:
         ApiError: With a sentence, when any of it cannot be taken.
@@ -90,7 +94,8 @@ def accept(
             f"A reward file is for reasoning runs of language models; {algorithm} takes none.",
             "REWARD_FILE_UNSUPPORTED",
         )
-    options, overrides = _options(submission.options), _overrides(submission.overrides)
+    options = _options(submission.options, None if cluster else capacity)
+    overrides = _overrides(submission.overrides)
     project = _project(session, submission.project)
     environment = _environment(session, paths, payload)
     warnings = _placement(submission, tiers, cluster)
@@ -164,12 +169,34 @@ def checked_algorithm(payload: dict[str, Any]) -> str:
     return name
 
 
-def _options(given: Any) -> dict[str, Any] | None:
+def _options(given: Any, capacity: Capacity | None) -> dict[str, Any] | None:
     try:
         found = read_options(given)
     except ValueError as problem:
         raise invalid(str(problem), "INVALID_OPTIONS") from None
+    excess = None if capacity is None else _excess(found, capacity)
+    if excess is not None:
+        raise invalid(excess, "INVALID_OPTIONS")
     return found.model_dump(exclude_defaults=True) or None
+
+
+def _excess(options: RunOptions, capacity: Capacity) -> str | None:
+    """Say what a run asks for that can never come free here, however long it waits."""
+    cpus, memory = options.cpus or 0, options.memory_gb or 0.0
+    if cpus > capacity.cpus:
+        have = "1 core" if capacity.cpus == 1 else f"{capacity.cpus} cores"
+        return (
+            f"options.cpus: {cpus} cores are asked for and this Arena gives runs {have}; ask for"
+            f" --cpus {capacity.cpus} at most (`arena local up --cpus N` sets what it gives)."
+        )
+    if memory > capacity.memory_gb:
+        most = math.floor(capacity.memory_gb * 10) / 10 or capacity.memory_gb
+        return (
+            f"options.memory_gb: {memory:g} GiB are asked for and this Arena gives runs {most:g};"
+            f" ask for --memory-gb {most:g} at most (`arena local up --memory-gb G` sets what it"
+            " gives)."
+        )
+    return None
 
 
 def _overrides(given: Any) -> dict[str, Any] | None:

@@ -57,3 +57,18 @@ async def test_bad_ones_are_refused_at_submission(arena: Arena, change: dict[str
     with pytest.raises(ApiError) as caught:
         await arena.submit("steady-one", **change)
     assert caught.value.status == 422
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"cpus": 900}, "900 cores are asked for and this Arena gives runs 2 cores; ask for"),
+        ({"memory_gb": 64.5}, "64.5 GiB are asked for and this Arena gives runs 64; ask for"),
+    ],
+)
+async def test_more_than_there_is_never_holds_the_queue(
+    arena: Arena, options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ApiError, match=words):
+        await arena.submit("greedy", options=options)
+    await arena.submit("steady-one", options={"cpus": 2, "memory_gb": 64.0})
