@@ -215,7 +215,9 @@ class EnvironmentService:
         found = await self._database.read(
             lambda session: store.details(session, find(session, name, version))
         )
-        return {**found, "algorithms": await asyncio.to_thread(_fitting, found)}
+        # Of one that is not valid nothing is said: no algorithm can be trained on it.
+        fitting = await asyncio.to_thread(_fitting, found) if found["validated"] else []
+        return {**found, "algorithms": fitting}
 
     async def animation(self, name: str, version: str | None) -> Path:
         """Return the file with the frames of a version's random episode.

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from arena_sdk.local.validation.masks import obey
 from arena_sdk.local.validation.subject import snapshot
 
 EXTREMES = 0.3
@@ -39,7 +40,7 @@ class Actions:
         """Return an action."""
         if self._space is None:
             return self._env.sample_random_action()
-        action = _masked(self._space, info)
+        action = obey(self._space, info)
         if action is not None:
             return action
         return _sample(self._space, self._random if self._extremes else None)
@@ -71,21 +72,10 @@ class TeamActions:
 
     def _one(self, space: Any, observation: Any, info: Any) -> Any:
         for holder in (observation, info):
-            action = _masked(space, holder)
+            action = obey(space, holder)
             if action is not None:
                 return action
         return _sample(space, self._random if self._extremes else None)
-
-
-def _masked(space: Any, holder: Any) -> Any:
-    """Return an action that the mask in `holder` allows; None when there is none to obey."""
-    mask = holder.get("action_mask") if isinstance(holder, dict) else None
-    if mask is None or not isinstance(space, spaces.Discrete):
-        return None
-    mask = np.asarray(mask, dtype=np.int8)
-    if mask.shape != (int(space.n),) or not mask.any():
-        return None
-    return space.sample(mask=mask)
 
 
 def _sample(space: Any, extremes: np.random.Generator | None) -> Any:

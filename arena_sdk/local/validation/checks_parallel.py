@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from arena_sdk.local.validation import checks
@@ -23,6 +23,7 @@ from arena_sdk.local.validation.checks_step import (
 from arena_sdk.local.validation.closing import check_close
 from arena_sdk.local.validation.compare import Difference, find_difference
 from arena_sdk.local.validation.loading import accepts
+from arena_sdk.local.validation.masks import judge_mask
 from arena_sdk.local.validation.problems import CheckFailed
 from arena_sdk.local.validation.spaces import find_misfit, find_oddity, space_tree
 from arena_sdk.local.validation.spawned import check_spawn
@@ -158,6 +159,7 @@ def reset(subject: Subject, warn: Warn) -> None:
         for name, part in (("observations", observations), ("infos", infos)):
             _judge_agents(live, part, name, at)
         _judge_observations(subject, observations, live, at, warn)
+        _judge_masks(subject, infos, live, [], at)
     watch_memory(subject, warn)
 
 
@@ -203,6 +205,14 @@ def _judge_observations(
         oddity = find_oddity(value, space)
         if oddity is not None:
             warn(f"The observation of {agent!r}{oddity}")
+
+
+def _judge_masks(
+    subject: Subject, infos: dict[Any, Any], agents: list[Any], gone: Collection[Any], at: str
+) -> None:
+    for agent in agents:
+        space = subject.env.action_space(agent)
+        judge_mask(space, infos[agent], at, ended=agent in gone, owner=f"{agent}'s ")
 
 
 def _take_step(subject: Subject, actions: dict[Any, Any], at: str) -> tuple[dict[Any, Any], ...]:
@@ -264,6 +274,7 @@ def _watch_episode(subject: Subject, number: int, budget: Budget, warn: Warn) ->
             if problem:
                 raise CheckFailed(f"The reward of {agent!r} at {at} {problem}")
         gone |= {agent for agent in before if terminations[agent] or truncations[agent]}
+        _judge_masks(subject, infos, before, gone, at)
         _judge_books(subject, gone, before, at)
         if not subject.env.agents or budget.is_spent:
             return

@@ -15,6 +15,7 @@ from gymnasium import spaces
 from arena_sdk.local.validation.budget import Budget
 from arena_sdk.local.validation.compare import Difference, find_difference
 from arena_sdk.local.validation.loading import accepts
+from arena_sdk.local.validation.masks import judge_mask
 from arena_sdk.local.validation.problems import CheckFailed
 from arena_sdk.local.validation.spaces import find_misfit, find_oddity, space_tree
 from arena_sdk.local.validation.subject import Subject, Warn, snapshot
@@ -177,8 +178,10 @@ def options(subject: Subject, warn: Warn) -> None:
 def reset(subject: Subject, warn: Warn) -> None:
     """What `reset` returns is in the observation space, for several seeds, and does not leak."""
     for number in range(5):
-        observation, _ = subject.reset(number)
+        observation, info = subject.reset(number)
         judge_observation(subject, observation, f" of reset(seed={number})", warn)
+        space = getattr(subject.env, "action_space", None)
+        judge_mask(space, info, f"reset(seed={number})")
     refuse_changed_spaces(subject)
     watch_memory(subject, warn)
 

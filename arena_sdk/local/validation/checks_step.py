@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 
 from arena_sdk.local.validation.actions import Actions
 from arena_sdk.local.validation.budget import Budget
@@ -17,6 +16,7 @@ from arena_sdk.local.validation.checks_reset import (
     refuse_changed_spaces,
 )
 from arena_sdk.local.validation.compare import Difference, find_difference
+from arena_sdk.local.validation.masks import judge_mask
 from arena_sdk.local.validation.problems import CheckFailed
 from arena_sdk.local.validation.subject import Subject, Warn, snapshot
 from arena_sdk.local.validation.transition import Transition, judge, kind_of, split
@@ -59,7 +59,8 @@ def _watch_episode(subject: Subject, number: int, budget: Budget, warn: Warn) ->
         _warn_of_altered(kept, (observation, info, action), warn)
         if index == 1:
             warn_of_unsendable(transition.info, warn)
-        _judge_mask(subject, transition.info, at, warn)
+        space = getattr(subject.env, "action_space", None)
+        judge_mask(space, transition.info, at, ended=transition.ended)
         observation, info = transition.observation, transition.info
         if transition.ended or budget.is_spent:
             return index
@@ -106,20 +107,6 @@ def _doing(action: Any, at: str) -> str:
 
 def _plain(action: Any) -> bool:
     return isinstance(action, int | float | np.generic | np.ndarray)
-
-
-def _judge_mask(subject: Subject, info: Any, at: str, warn: Warn) -> None:
-    if "action_mask" not in info or not isinstance(subject.env.action_space, spaces.Discrete):
-        return
-    mask = np.asarray(info["action_mask"])
-    count = int(subject.env.action_space.n)
-    if mask.shape != (count,):
-        raise CheckFailed(
-            f'info["action_mask"] at {at} has shape {mask.shape} where there are {count} actions.'
-            " Give it one element for each action."
-        )
-    if not mask.any():
-        warn(f'info["action_mask"] at {at} forbids every action.')
 
 
 def _check_determinism(subject: Subject, warn: Warn) -> None:

@@ -180,14 +180,16 @@ class _Report:
     def result(self) -> dict[str, Any]:
         """Return the worker's result."""
         run = [check["check"] for check in self._checks]
+        valid = len(run) == len(CHECK_NAMES) and all(c["success"] for c in self._checks)
         return {
-            "validated": len(run) == len(CHECK_NAMES) and all(c["success"] for c in self._checks),
+            "validated": valid,
             "entrypoint": self._entrypoint or None,
             "entrypoints": self._entrypoints or ([self._entrypoint] if self._entrypoint else []),
             "checks": self._checks,
             "not_run": [name for name in CHECK_NAMES if name not in run],
             "spaces": {kind: self._facts[kind] for kind in SPACES if kind in self._facts},
-            "algorithms": self._algorithms,
+            # Nothing can be trained on one that failed, whatever its spaces are.
+            "algorithms": self._algorithms if valid else [],
             "rollouts": self._rollouts,
         }
 
