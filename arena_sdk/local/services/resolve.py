@@ -163,26 +163,36 @@ def _pick_version(versions: list[EnvironmentVersion], version: str | None) -> En
     if version is None:
         validated = [row for row in versions if row.validated]
         if not validated:
-            newest = versions[0].version
-            raise invalid(
-                f"No version of environment {name!r} has been validated; run `arena env validate"
-                f" {name} --version {newest}` first.",
-                "NOT_VALIDATED",
-            )
+            raise _not_valid(versions[0])
         return max(validated, key=lambda row: (row.validated_at or row.created_at, row.id))
     for row in versions:
         if row.version == version:
             if row.validated:
                 return row
-            raise invalid(
-                f"Environment {name!r} version {version!r} has not passed validation; run `arena"
-                f" env validate {name} --version {version}` first.",
-                "NOT_VALIDATED",
-            )
+            raise _not_valid(row)
     known = ", ".join(row.version for row in versions)
     raise not_found(
         f"The environment was not found: {name!r} has no version {version!r}; it has {known}.",
         "ENVIRONMENT_NOT_FOUND",
+    )
+
+
+def _not_valid(row: EnvironmentVersion) -> Exception:
+    """Say why a version cannot be trained on: it failed a check, or none was made yet."""
+    what = f"Environment {row.name!r} version {row.version!r}"
+    failed = [str(check["check"]) for check in row.checks if not check["success"]]
+    if not failed:
+        return invalid(
+            f"{what} has not been validated; run `arena env validate {row.name} --version"
+            f" {row.version}` first.",
+            "NOT_VALIDATED",
+        )
+    return invalid(
+        f"{what} failed its validation at the check {failed[0]!r}; `arena env show {row.name}"
+        f" --version {row.version}` says why. Mend the source and validate it again: `arena env"
+        f" validate {row.name} --version {row.version} --source DIR`.",
+        "NOT_VALIDATED",
+        failed_checks=failed,
     )
 
 

@@ -10,6 +10,7 @@ from arena_sdk.local.api.errors import ApiError
 from arena_sdk.local.services.resolve import is_pettingzoo_module
 from arena_sdk.local.services.run_specs import RunSpecService
 from arena_sdk.local.services.suitability import refuse_misfit
+from arena_sdk.local.store.models import EnvironmentVersion
 
 from .conftest import Arena
 
@@ -63,3 +64,22 @@ def test_only_modules_of_the_two_packages_are_environments() -> None:
     assert is_pettingzoo_module("pettingzoo.utils.env")
     for name in ("os.path", "pettingzoo", "mpe2.no_such_v9", "mpe2...x", "pettingzoo/../os"):
         assert not is_pettingzoo_module(name)
+
+
+@pytest.mark.parametrize("version", [{}, {"version": "v1"}])
+async def test_a_version_that_failed_is_told_with_the_check(
+    arena: Arena, check: Any, version: dict[str, str]
+) -> None:
+    checks = [{"check": "Reset", "success": True}, {"check": "Step", "success": False}]
+    with arena.database.session() as session:
+        row = EnvironmentVersion(name="maze", version="v1", digest="d", checks=checks)
+        session.add(row)
+        session.add(EnvironmentVersion(name="fresh", version="v1", digest="d"))
+    refusal = await check("DQN", "maze", environment=version)
+    assert refusal == (
+        "422 Environment 'maze' version 'v1' failed its validation at the check 'Step'; `arena env"
+        " show maze --version v1` says why. Mend the source and validate it again: `arena env"
+        " validate maze --version v1 --source DIR`."
+    )
+    refusal = await check("DQN", "fresh", environment=version)
+    assert "'fresh' version 'v1' has not been validated; run `arena env validate" in str(refusal)
