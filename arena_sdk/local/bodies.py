@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 DOCUMENT_LIMIT = 16 << 20
 """Bytes of a JSON body."""
 
-UPLOAD_LIMIT = 4 << 30
+UPLOAD_LIMIT = 16 << 30
 """Bytes of a multipart body."""
 
 DRAIN_LIMIT = 256 << 20
