@@ -38,17 +38,17 @@ class Tour:
         """Return what is on the screen once it has stood still for a while."""
         seen, since = "", 0
         for _ in range(400):
-            await self.pilot.pause(0.05)
+            await self.pilot.pause(0.03)
             now = steady(screen_text(self.app))
             since = since + 1 if now == seen else 0
-            if since == 4:
+            if since == 3:
                 return now
             seen = now
         raise AssertionError(f"It does not stand still:\n{seen}")
 
     async def sees(self, *words: str) -> None:
         """Wait until words are on the screen."""
-        for _ in range(1500):
+        for _ in range(400):
             if all(word in screen_text(self.app) for word in words):
                 return
             await self.pilot.pause(0.02)
