@@ -14,7 +14,7 @@ from arena_sdk.cli.deployments import deployment_options, meant, opened
 from arena_sdk.cli.exits import Failure
 from arena_sdk.cli.following import refuse_nan
 from arena_sdk.cli.names import name_argument
-from arena_sdk.cli.output import Sink, end_if_unread, note, with_json_sink, with_sink
+from arena_sdk.cli.output import Sink, end_if_unread, note, with_closing_sink, with_json_sink
 
 if TYPE_CHECKING:
     from arena_sdk import Agent
@@ -106,7 +106,7 @@ def _measure(
     "--observation", help="As for `arena agent act`; zeros of the agent's own space otherwise."
 )
 @deployment_options
-@with_sink
+@with_closing_sink
 @pass_globals
 def bench(
     flags: Globals,

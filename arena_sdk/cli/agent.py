@@ -13,7 +13,7 @@ from arena_sdk.cli.context import Globals, pass_globals
 from arena_sdk.cli.deployments import deployment_options, meant, opened
 from arena_sdk.cli.generate import generate
 from arena_sdk.cli.names import complete, name_argument
-from arena_sdk.cli.output import Sink, as_row, note, with_sink
+from arena_sdk.cli.output import Sink, as_row, note, with_closing_sink, with_sink
 from arena_sdk.cli.play import play
 from arena_sdk.cli.sessions import sessions
 
@@ -68,7 +68,7 @@ def list_(
     type=click.Choice(["user", "organization"]),
     help="Whose memory an LLM agent keeps.",
 )
-@with_sink
+@with_closing_sink
 @pass_globals
 def deploy(
     flags: Globals,
@@ -87,7 +87,7 @@ def deploy(
 
 @agent.command()
 @name_argument("deployment", "deployment", picked=True)
-@with_sink
+@with_closing_sink
 @pass_globals
 def stop(flags: Globals, sink: Sink, deployment: str) -> None:
     """Stop serving an agent; its checkpoint stays.
@@ -101,7 +101,7 @@ def stop(flags: Globals, sink: Sink, deployment: str) -> None:
 @agent.command()
 @name_argument("deployment", "deployment", picked=True)
 @deployment_options
-@with_sink
+@with_closing_sink
 @pass_globals
 def run(
     flags: Globals,

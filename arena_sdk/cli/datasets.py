@@ -12,7 +12,7 @@ from arena_sdk.cli.commands import Group
 from arena_sdk.cli.context import Globals, confirm_or_refuse, pass_globals
 from arena_sdk.cli.exits import NOT_FOUND, USAGE, Failure
 from arena_sdk.cli.names import name_argument
-from arena_sdk.cli.output import Sink, note, with_sink
+from arena_sdk.cli.output import Sink, note, with_closing_sink, with_sink
 from arena_sdk.cli.progress import ProgressBar
 
 CATEGORIES = ("preference", "reasoning", "sft")
@@ -110,7 +110,7 @@ def _mapping(text: str | None, path: Path | None) -> str:
 @click.option("--hf-dataset", "hf_dataset_name", help="owner/name on the Hugging Face hub instead.")
 @click.option("--hf-config", help="Which configuration of that.")
 @click.option("--hf-split", help="Which split of that.")
-@with_sink
+@with_closing_sink
 @pass_globals
 def create(
     flags: Globals,
@@ -149,7 +149,7 @@ def create(
 @click.option("--answer", help="… with this answer.")
 @click.option("--completion", default="", help="What a model is taken to have said.")
 @click.option("--function", default="reward", show_default=True, help="Name of the function.")
-@with_sink
+@with_closing_sink
 @pass_globals
 def reward(flags: Globals, sink: Sink, /, file: Path, **options: Any) -> None:
     """Try the reward file of a reasoning run: it is imported and called once.

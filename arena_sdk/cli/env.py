@@ -14,7 +14,7 @@ from arena_sdk.cli.env_check import check
 from arena_sdk.cli.exits import NOT_FOUND, USAGE, Failure
 from arena_sdk.cli.fitting import show_algorithms
 from arena_sdk.cli.names import complete, name_argument
-from arena_sdk.cli.output import Sink, as_row, echo, note, with_sink
+from arena_sdk.cli.output import Sink, as_row, echo, note, with_closing_sink, with_sink
 from arena_sdk.cli.progress import Teller, bytes_text
 
 
@@ -158,7 +158,7 @@ def _planned(source: str | None, options: dict[str, Any]) -> list[dict[str, Any]
 @click.option("--do-rollouts/--no-do-rollouts", default=False, help="Play 100 random episodes too.")
 @click.option("--no-fail", is_flag=True, help="Exit 0 even when a check fails.")
 @click.option("--dry-run", is_flag=True, help="Only list what would be uploaded.")
-@with_sink
+@with_closing_sink
 @pass_globals
 def validate(
     flags: Globals,
@@ -204,7 +204,7 @@ def validate(
 @click.option(
     "--version", shell_complete=complete("version"), help="Which version; the latest when left out."
 )
-@with_sink
+@with_closing_sink
 @pass_globals
 def profile(flags: Globals, sink: Sink, name: str, version: str | None) -> None:
     """Measure an environment's speed, CPU and memory.
@@ -273,7 +273,7 @@ def delete(flags: Globals, name: str, version: str | None, yes: bool) -> None:
     shell_complete=complete("version"),
     help="Which version to copy; the latest when left out.",
 )
-@with_sink
+@with_closing_sink
 @pass_globals
 def duplicate(flags: Globals, sink: Sink, name: str, new_version: str, version: str | None) -> None:
     """Copy a version under a new version name.

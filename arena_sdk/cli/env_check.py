@@ -15,7 +15,7 @@ import click
 from arena_sdk.cli.commands import Command
 from arena_sdk.cli.exits import Failure, report, say_error
 from arena_sdk.cli.fitting import show_algorithms
-from arena_sdk.cli.output import Sink, end_if_unread, note, with_sink
+from arena_sdk.cli.output import Sink, end_if_unread, note, with_closing_sink
 from arena_sdk.cli.progress import Teller
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ file_option = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--multi-agent/--single-agent", default=False, help="PettingZoo, or Gymnasium.")
 @click.option("--language-based/--classic", default=False, help="GEM, or Gymnasium.")
 @click.option("--watch", is_flag=True, help="Check again whenever a file is saved.")
-@with_sink
+@with_closing_sink
 def check(
     sink: Sink,
     /,

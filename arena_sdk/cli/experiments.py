@@ -15,10 +15,11 @@ from arena_sdk.cli.following import logs, wait, watch
 from arena_sdk.cli.lookup import experiment
 from arena_sdk.cli.metrics import metrics
 from arena_sdk.cli.names import complete, name_argument
-from arena_sdk.cli.output import Sink, note, with_sink
+from arena_sdk.cli.output import Sink, echo, note, with_closing_sink, with_sink
 from arena_sdk.cli.progress import Teller
 from arena_sdk.cli.run_options import taken_from, with_run_options
 from arena_sdk.cli.sweeps import Variation, with_variation
+from arena_sdk.text import safe_text
 
 
 @click.group(cls=Group)
@@ -67,7 +68,7 @@ def _manifest(source: str) -> str:
 @with_variation
 @with_run_options
 @click.option("--watch", "follow", is_flag=True, help="Follow the run to its end.")
-@with_sink
+@with_closing_sink
 @pass_globals
 def submit(
     flags: Globals,
@@ -134,14 +135,22 @@ def _submit_one(
             (result,) = client.submit_sweep(source, overrides=overrides, **options)
         else:
             result = client.submit_experiment(source, **options)
-        sink.one(result)
+        name = result.get("experiment_name") or options["experiment_name"]
+        _print_run(sink, result, name)
         if result.get("accepted") is False:
             raise Failure("The experiment was not accepted.")
         if follow:
-            name = result.get("experiment_name") or options["experiment_name"]
             if not name:
                 raise Failure("The service did not say what the experiment is called.")
             follow_run(client, str(name), quiet=sink.quiet or sink.format != "table")
+
+
+def _print_run(sink: Sink, answer: dict[str, Any], name: str | None) -> None:
+    """Print what a service says of one run; the run's name where only one word is wanted."""
+    if name and sink.quiet and sink.format == "table" and not sink.columns:
+        echo(safe_text(name))
+    else:
+        sink.one(answer)
 
 
 def _submit_sweep(
@@ -208,7 +217,7 @@ def show(flags: Globals, sink: Sink, name: str) -> None:
     required=True,
     help="New budget: environment steps of one member, counted from the start.",
 )
-@with_sink
+@with_closing_sink
 @pass_globals
 def resume(flags: Globals, sink: Sink, name: str, max_steps: int) -> None:
     """Resume a run from its last checkpoint with a new budget.
@@ -216,12 +225,12 @@ def resume(flags: Globals, sink: Sink, name: str, max_steps: int) -> None:
     Example: arena experiments resume lunar-lander-dqn --max-steps 2000000
     """
     with flags.client() as client:
-        sink.one(client.resume_experiment(name, max_steps))
+        _print_run(sink, client.resume_experiment(name, max_steps), name)
 
 
 @experiments.command()
 @name_argument("name", "experiment", picked=True)
-@with_sink
+@with_closing_sink
 @pass_globals
 def stop(flags: Globals, sink: Sink, name: str) -> None:
     """Stop a run; it leaves a checkpoint to resume from.
@@ -231,7 +240,7 @@ def stop(flags: Globals, sink: Sink, name: str) -> None:
     with flags.client() as client:
         answer = client.stop_experiment(name)
     if isinstance(answer, dict | None):
-        sink.one(answer or {})
+        _print_run(sink, answer or {}, name)
     else:
         sink.value(answer)
 

@@ -13,7 +13,7 @@ from arena_sdk.cli.deployments import Conversations, deployment_options, meant, 
 from arena_sdk.cli.exits import Failure
 from arena_sdk.cli.names import complete
 from arena_sdk.cli.names import on_terminal as somebody_is_there
-from arena_sdk.cli.output import Sink, echo, end_if_unread, note, with_sink
+from arena_sdk.cli.output import Sink, echo, end_if_unread, note, with_closing_sink
 
 if TYPE_CHECKING:
     from arena_sdk import Agent
@@ -88,7 +88,7 @@ def _session(name: str, session_id: str | None, *, new: bool) -> str:
 @click.option("--temperature", type=click.FloatRange(min=0), help="How varied; 0 is not at all.")
 @click.option("--top-p", type=click.FloatRange(0, 1), help="Only the likeliest tokens up to this.")
 @deployment_options
-@with_sink
+@with_closing_sink
 @pass_globals
 def generate(
     flags: Globals,

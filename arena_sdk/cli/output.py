@@ -207,6 +207,9 @@ class Sink:
     format: str = "table"
     columns: tuple[str, ...] = ()
     quiet: bool = False
+    done: bool = False
+    """Whether the work is done by the time that there is something to print. An unknown column is
+    no reason then to fail: the answer is printed whole, and a warning with it."""
 
     def rows(
         self,
@@ -294,10 +297,15 @@ class Sink:
         known = {key for row in rows for key in row} | set(columns)
         for column in self.columns:
             if column not in known and rows:
-                raise click.UsageError(
+                problem = (
                     f"There is no column {column!r}; there are:"
                     f" {safe_text(', '.join(sorted(known)))}."
                 )
+                if not self.done:
+                    raise click.UsageError(problem)
+                note(f"warning: {problem}")
+                self.columns = ()
+                return columns
         return self.columns
 
     def _pick(self, row: Row) -> Row:
@@ -329,13 +337,17 @@ class Sink:
 
 
 def with_sink(
-    command: Callable[Concatenate[Sink, Params], Result], *, default: str = "table"
+    command: Callable[Concatenate[Sink, Params], Result],
+    *,
+    default: str = "table",
+    done: bool = False,
 ) -> Callable[..., Result]:
     """Add `-o/--output`, `--columns` and `--quiet` to a command and hand it the sink first.
 
     Args:
         command: Takes the sink.
         default: The format when none is asked for.
+        done: Whether the command has done its work by the time that it prints.
     """
 
     @click.option(
@@ -352,7 +364,7 @@ def with_sink(
     @functools.wraps(command)
     def wrapped(*args: Any, output_format: str, columns: str, quiet: bool, **kwargs: Any) -> Result:
         picked = tuple(name.strip() for name in columns.split(",") if name.strip())
-        return command(Sink(output_format, picked, quiet), *args, **kwargs)
+        return command(Sink(output_format, picked, quiet, done), *args, **kwargs)
 
     return wrapped
 
@@ -360,3 +372,10 @@ def with_sink(
 def with_json_sink(command: Callable[Concatenate[Sink, Params], Result]) -> Callable[..., Result]:
     """Do as `with_sink` does, with JSON as what is printed unless something else is asked for."""
     return with_sink(command, default="json")
+
+
+def with_closing_sink(
+    command: Callable[Concatenate[Sink, Params], Result],
+) -> Callable[..., Result]:
+    """Do as `with_sink` does, for a command that prints what it has changed or found out."""
+    return with_sink(command, done=True)

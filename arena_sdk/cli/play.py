@@ -10,7 +10,7 @@ from arena_sdk.cli.commands import Command
 from arena_sdk.cli.context import Globals, pass_globals
 from arena_sdk.cli.exits import Failure
 from arena_sdk.cli.names import complete, name_argument
-from arena_sdk.cli.output import Sink, note, with_sink
+from arena_sdk.cli.output import Sink, note, with_closing_sink
 
 if TYPE_CHECKING:
     from arena_sdk import ArenaClient
@@ -49,7 +49,7 @@ def _play(client: ArenaClient, deployment: str, **options: Any) -> dict[str, Any
     "--episodes", type=click.IntRange(min=1), default=10, show_default=True, help="How many."
 )
 @click.option("--seed", type=int, help="Seed of the first episode; the next ones follow it.")
-@with_sink
+@with_closing_sink
 @pass_globals
 def play(
     flags: Globals,

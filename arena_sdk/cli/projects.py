@@ -9,7 +9,7 @@ from arena_sdk.cli.context import Globals, confirm_or_refuse, pass_globals
 from arena_sdk.cli.exits import NOT_FOUND, Failure
 from arena_sdk.cli.lookup import state_of
 from arena_sdk.cli.names import name_argument
-from arena_sdk.cli.output import Sink, note, with_sink
+from arena_sdk.cli.output import Sink, note, with_closing_sink, with_sink
 
 
 @click.group(cls=Group)
@@ -68,7 +68,7 @@ def show(flags: Globals, sink: Sink, name: str) -> None:
     default=False,
     help="What is trained in it: language models, or agents in environments.",
 )
-@with_sink
+@with_closing_sink
 @pass_globals
 def create(flags: Globals, sink: Sink, name: str, description: str | None, llm_based: bool) -> None:
     """Create a project.

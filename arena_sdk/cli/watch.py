@@ -195,7 +195,7 @@ def watch_silently(client: ArenaClient, name: str, sink: Sink) -> dict[str, Any]
     for record in client.watch_experiment(name, on_connection=teller.connection):
         row = {key: record.get(key) for key in ("seq", "kind", "time")} | record.get("data", {})
         if sink.format == "ndjson":
-            sink.rows([row], ())
+            sink.rows([row], sink.columns)  # a record lacks what others have
             end_if_unread()
         else:
             kept.append(row)

@@ -200,3 +200,32 @@ def test_a_submission_that_is_watched_prints_one_document(here: Run, tmp_path: P
     assert json.loads(done.out)["experiment_name"] == "brief"
     here("experiments", "wait", "brief")
     here("experiments", "delete", "brief", "--yes")
+
+
+@pytest.fixture
+def accepting(service: Service, tmp_path: Path) -> str:
+    """A manifest, and a service that accepts it as `first` and stops it as run 7."""
+    from tests.sdk.sdk_service import ndjson
+
+    accepted = {"accepted": True, "experiment_id": 7, "experiment_name": "first"}
+    done = {"kind": "status", "status": "completed", "detail": accepted}
+    service.on("POST", "/experiments/jobs/submit", ndjson(done))
+    service.on("POST", "/experiments/jobs/stop", {"id": 7, "status": "stopping"})
+    path = tmp_path / "m.yaml"
+    path.write_text(MANIFEST.format(lr=0.001))
+    return str(path)
+
+
+def test_an_unknown_column_of_work_that_is_done_is_a_warning(run: Run, accepting: str) -> None:
+    words = ["experiments", "submit", accepting, "--project", "p", "--columns", "foo"]
+    done = run(*words, "-o", "json")
+    assert done.code == 0
+    assert json.loads(done.out)["experiment_name"] == "first"
+    assert "warning: There is no column 'foo'; there are: accepted, " in done.err
+    assert run(*words).out.startswith("accepted ")
+    assert run("experiments", "stop", "first", "--columns", "foo").code == 0
+
+
+def test_the_one_word_of_a_change_is_the_name_of_the_run(run: Run, accepting: str) -> None:
+    assert run("experiments", "submit", accepting, "--project", "p", "-q").out == "first\n"
+    assert run("experiments", "stop", "first", "-q").out == "first\n"
