@@ -17,7 +17,7 @@ processes together, without the start. `LocalTrainer` uses as many threads as to
 Memory: the most that the whole job takes at a time, in proportional set size (a page that n
 processes share counts 1/n in each), with 1 and with 4 members in processes of their own.
 
-First metric: from the request that submits a run to an Arena, to an answer that names a
+First metric: from the request that submits a run to an Arena, to an answer that holds a
 generation's metrics, asked for every 50 ms.
 """
 
@@ -302,7 +302,8 @@ def _submit_and_wait(client: Any, name: str) -> float:
     while time.perf_counter() - begun < RUN_SECONDS:
         time.sleep(0.05)
         if seconds is None:
-            if client.get("/experiments/metrics", params=asked).json():
+            preview = client.get("/experiments/metrics", params={**asked, "preview_rows": 1})
+            if len(preview.text.splitlines()) > 1:  # below the names of columns
                 seconds = time.perf_counter() - begun
             continue
         row = client.get("/experiments/one", params=asked).json()
