@@ -16,6 +16,11 @@ def local_data_dir() -> Path:
     return Path(given).expanduser() if given else arena_home() / "local"
 
 
+def local_info_path() -> Path:
+    """Return the file in which an embedded Arena that runs says where."""
+    return local_data_dir() / "server.json"
+
+
 @dataclass(frozen=True)
 class LocalServer:
     """An embedded Arena that runs on this machine."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from arena_sdk._inference_file import HOSTED_URL, InferenceFile
-from arena_sdk._local_server import LocalServer, local_data_dir, local_server
+from arena_sdk._local_server import LocalServer, local_data_dir, local_info_path, local_server
 from arena_sdk._stored import arena_home, read_json, section, update_json, write_json
 from arena_sdk.errors import ArenaConfigError, ArenaNotRunningError
 from arena_sdk.names import name_problem
@@ -159,7 +159,7 @@ def resolve(
         if value is None:
             continue
         if name == "base_url" and chosen == LOCAL and where != "argument":
-            value, where = _running_url(), f"{local_data_dir() / 'server.json'}"
+            value, where = _running_url(), str(local_info_path())
         values[name], origins[name] = checked_value(name, value, where), where
     return Settings(
         chosen,

@@ -20,6 +20,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 
 from arena_sdk._async.base import PREFIX
 from arena_sdk._network import socket_options
+from arena_sdk._outage import GIVE_UP_SECONDS, PASSING_STATUSES, Outage
 from arena_sdk._pause import async_sleep, backoff
 from arena_sdk._sockets import closed_status, refusal
 from arena_sdk.answers import Record
@@ -29,16 +30,12 @@ from arena_sdk.records import decode_number
 if TYPE_CHECKING:
     from arena_sdk._async.client import AsyncArenaClient
 
-GIVE_UP_SECONDS = 120.0
-"""How long a service may be unreachable before watching ends with an error."""
 STEADY_SECONDS = 10.0
 """A connection that has held this long was a good one, though nothing was to be told."""
 POLL_SECONDS = 5.0
 PAGE = 10_000
 CSV_ROWS = 50_000
 END_STATES = frozenset({"completed", "failed", "stopped", "interrupted", "cancelled"})
-PASSING_STATUSES = frozenset({0, 429, 500, 502, 503, 504})
-"""Statuses of errors that a later attempt may not meet; 0 is a network failure."""
 
 Message = dict[str, Any]
 
@@ -62,7 +59,7 @@ async def watch(
         records = follower.records()
     else:
         on_connection("polling")
-        records = _poll(client, name, after)
+        records = _poll(client, name, after, on_connection)
     async with aclosing(records):
         async for record in records:
             yield Record(record)
@@ -190,14 +187,26 @@ class AsyncFollower:
             )
         self._failures += 1
         self._tell("reconnecting")
+        self._client._refind()
         await async_sleep(backoff(self._failures))
 
 
-async def _poll(client: AsyncArenaClient, name: str, after: int) -> AsyncGenerator[Message, None]:
+async def _poll(
+    client: AsyncArenaClient, name: str, after: int, on_connection: Callable[[str], None]
+) -> AsyncGenerator[Message, None]:
     """Watch a service that has no live metrics, by its CSV; a row's number is its record's."""
+    outage = Outage()
     while True:
-        ended = await _ended_state(client, name)
-        content, _, _ = await client.preview_experiment_metrics_csv(name, preview_rows=CSV_ROWS)
+        try:
+            ended = await _ended_state(client, name)
+            content, _, _ = await client.preview_experiment_metrics_csv(name, preview_rows=CSV_ROWS)
+        except ArenaError as error:
+            wait = outage.wait_after(error)
+            on_connection("reconnecting")
+            await async_sleep(wait)
+            continue
+        if outage.over():
+            on_connection("polling")
         rows = list(csv.DictReader(io.StringIO(content.decode("utf-8"))))
         for number, row in enumerate(rows, 1):
             if number > after:

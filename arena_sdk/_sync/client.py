@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from types import TracebackType
 from typing import ClassVar, Self
 
+from arena_sdk._local_server import local_info_path, local_server
 from arena_sdk._logs import show_if_asked
 from arena_sdk._stored import BrokenFileError
 from arena_sdk._sync.account import Account
@@ -19,7 +21,7 @@ from arena_sdk._sync.keeper import Keeper
 from arena_sdk._sync.projects import Projects
 from arena_sdk._sync.sweeps import Sweeps
 from arena_sdk._sync.transport import EventHandler, Transport
-from arena_sdk.config import ConfigFile, Settings, resolve
+from arena_sdk.config import LOCAL, ConfigFile, Settings, resolve
 from arena_sdk.credentials import find
 from arena_sdk.events import print_event
 
@@ -192,6 +194,19 @@ class ArenaClient(
         """The user that goes with an organisation key."""
         credential = self._transport.credential
         return None if credential is None else credential.external_user_id
+
+    def _refind(self) -> None:
+        """Take address and token of the Arena on this machine anew: it may have been restarted.
+
+        Only where they came from its data folder, and one runs there.
+        """
+        if self._settings.profile != LOCAL or self._settings.url_origin != str(local_info_path()):
+            return
+        server = local_server()
+        if server is None or server.url == self._settings.base_url:
+            return
+        self._settings = replace(self._settings, base_url=server.url)
+        self._transport.move(server.url, Keeper(self._settings, find(self._settings)))
 
     def set_stream_handler(self, handler: EventHandler | None) -> None:
         """Set who gets the events of validations, profiles and submissions."""

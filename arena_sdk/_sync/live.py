@@ -20,6 +20,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 from websockets.sync.client import connect
 
 from arena_sdk._network import socket_options
+from arena_sdk._outage import GIVE_UP_SECONDS, PASSING_STATUSES, Outage
 from arena_sdk._pause import backoff, blocking_sleep
 from arena_sdk._sockets import closed_status, refusal
 from arena_sdk._sync.base import PREFIX
@@ -30,16 +31,12 @@ from arena_sdk.records import decode_number
 if TYPE_CHECKING:
     from arena_sdk._sync.client import ArenaClient
 
-GIVE_UP_SECONDS = 120.0
-"""How long a service may be unreachable before watching ends with an error."""
 STEADY_SECONDS = 10.0
 """A connection that has held this long was a good one, though nothing was to be told."""
 POLL_SECONDS = 5.0
 PAGE = 10_000
 CSV_ROWS = 50_000
 END_STATES = frozenset({"completed", "failed", "stopped", "interrupted", "cancelled"})
-PASSING_STATUSES = frozenset({0, 429, 500, 502, 503, 504})
-"""Statuses of errors that a later attempt may not meet; 0 is a network failure."""
 
 Message = dict[str, Any]
 
@@ -63,7 +60,7 @@ def watch(
         records = follower.records()
     else:
         on_connection("polling")
-        records = _poll(client, name, after)
+        records = _poll(client, name, after, on_connection)
     with closing(records):
         for record in records:
             yield Record(record)
@@ -191,14 +188,26 @@ class Follower:
             )
         self._failures += 1
         self._tell("reconnecting")
+        self._client._refind()
         blocking_sleep(backoff(self._failures))
 
 
-def _poll(client: ArenaClient, name: str, after: int) -> Generator[Message, None]:
+def _poll(
+    client: ArenaClient, name: str, after: int, on_connection: Callable[[str], None]
+) -> Generator[Message, None]:
     """Watch a service that has no live metrics, by its CSV; a row's number is its record's."""
+    outage = Outage()
     while True:
-        ended = _ended_state(client, name)
-        content, _, _ = client.preview_experiment_metrics_csv(name, preview_rows=CSV_ROWS)
+        try:
+            ended = _ended_state(client, name)
+            content, _, _ = client.preview_experiment_metrics_csv(name, preview_rows=CSV_ROWS)
+        except ArenaError as error:
+            wait = outage.wait_after(error)
+            on_connection("reconnecting")
+            blocking_sleep(wait)
+            continue
+        if outage.over():
+            on_connection("polling")
         rows = list(csv.DictReader(io.StringIO(content.decode("utf-8"))))
         for number, row in enumerate(rows, 1):
             if number > after:

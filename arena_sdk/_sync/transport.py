@@ -87,6 +87,11 @@ class Transport:
             made.upload_timeout = seconds("upload_timeout", upload, "argument")
         return made
 
+    def move(self, base_url: str, keeper: Keeper) -> None:
+        """Talk with the service at another address of this machine from now on."""
+        self.base_url = base_url
+        self.keeper = keeper
+
     @property
     def is_loopback(self) -> bool:
         """Whether the service is on this machine, which no proxy can reach."""

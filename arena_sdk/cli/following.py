@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import time
+from typing import Any
 
 import click
 
+from arena_sdk._outage import Outage
 from arena_sdk.cli.commands import Command
 from arena_sdk.cli.context import Globals, pass_globals
 from arena_sdk.cli.exits import NETWORK, Failure
 from arena_sdk.cli.lookup import experiment, state_of
 from arena_sdk.cli.names import name_argument
 from arena_sdk.cli.output import Sink, echo, end_if_unread, note, with_sink
+from arena_sdk.errors import ArenaError
 
 POLL_SECONDS = 1.0
 END_STATES = ("completed", "failed", "stopped", "interrupted")
@@ -113,6 +116,57 @@ class _Lines:
             self._sink.rows(self._kept, ("line",))
 
 
+class _Asking:
+    """Asks for one run again and again; a service that goes away is given time to come back."""
+
+    def __init__(self, flags: Globals, name: str) -> None:
+        self._flags = flags
+        self._name = name
+        self._outage = Outage()
+        self._client = flags.client()
+
+    def __enter__(self) -> _Asking:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._client.close()
+
+    def row(self, deadline: float | None) -> dict[str, Any]:
+        """Return the run as it is now, however long the service was away within its bounds.
+
+        Args:
+            deadline: When to wait no longer, by `time.monotonic`.
+        """
+        lost = False
+        while True:
+            try:
+                found = experiment(self._client, self._name)
+            except ArenaError as error:
+                pause = self._outage.wait_after(error)
+                if deadline is not None and time.monotonic() + pause > deadline:
+                    raise
+                if not lost:
+                    note("The connection is lost; trying to get it back…")
+                lost = True
+                time.sleep(pause)
+                self._refind()
+                continue
+            if self._outage.over():
+                note("Connected again.")
+            return found
+
+    def _refind(self) -> None:
+        """Go on with the Arena of this machine where it is now, when it was found in its files."""
+        from arena_sdk._local_server import local_info_path, local_server
+
+        server = local_server()
+        if server is None or self._client.settings.url_origin != str(local_info_path()):
+            return
+        if server.url != self._client.base_url:
+            self._client.close()
+            self._client = self._flags.client()
+
+
 @click.command(cls=Command)
 @name_argument("name", "experiment", picked=True)
 @click.option(
@@ -135,9 +189,9 @@ def wait(flags: Globals, name: str, until: str, timeout: float | None) -> None:
     Example: arena experiments wait lunar-lander-dqn --until completed --timeout 3600
     """
     deadline = None if timeout is None else time.monotonic() + timeout
-    with flags.client() as client:
+    with _Asking(flags, name) as asking:
         while True:
-            row = experiment(client, name)
+            row = asking.row(deadline)
             state = state_of(row)
             if state == until:
                 return
