@@ -32,14 +32,24 @@ class LocalServer:
 
 def local_server() -> LocalServer | None:
     """Return the embedded Arena that runs on the data folder, or None."""
-    folder = local_data_dir()
+    server = _told()
+    return server if server is not None and _is_alive(server.pid) else None
+
+
+def has_died() -> bool:
+    """Tell whether an embedded Arena ended without taking its leave: its file is still there."""
+    server = _told()
+    return server is not None and not _is_alive(server.pid)
+
+
+def _told() -> LocalServer | None:
+    """Return the embedded Arena that the data folder tells of, whether it runs or not."""
     try:
-        info = json.loads((folder / "server.json").read_text(encoding="utf-8"))
-        token = (folder / "token").read_text(encoding="ascii").strip()
-        server = LocalServer(str(info["url"]), int(info["pid"]), token)
+        info = json.loads(local_info_path().read_text(encoding="utf-8"))
+        token = (local_data_dir() / "token").read_text(encoding="ascii").strip()
+        return LocalServer(str(info["url"]), int(info["pid"]), token)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return server if _is_alive(server.pid) else None
 
 
 def _is_alive(pid: int) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from arena_sdk.errors import ArenaAPIError, ArenaConfigError
+from arena_sdk.errors import ArenaAPIError, ArenaConfigError, timed_out
 
 KEPT_ALIVE = 4.0
 """Seconds for which an idle connection is kept."""
@@ -181,6 +181,7 @@ def network_problem(kind: type[ArenaAPIError], base_url: str, error: Exception) 
     """Return the error for a service that did not answer, over HTTP or a WebSocket."""
     if isinstance(error, httpx.TimeoutException | TimeoutError):
         what = f"{base_url} did not answer in time."
+        kind = timed_out(kind)
     else:
         what = f"{base_url} cannot be reached: {_reason(error)}."
     return kind(

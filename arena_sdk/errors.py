@@ -5,12 +5,16 @@
     │   └── ArenaNotRunningError          the local Arena is meant, and none runs
     ├── ArenaFileNotFoundError            a file of yours is not there (also FileNotFoundError)
     ├── ArenaAuthError                    not authenticated, or not allowed
-    │   └── ArenaTimeoutError             a login was not finished in time
+    ├── ArenaTimeoutError                 something was not done in time; it also is an
+    │                                     ArenaAuthError (a login) or ArenaAPIError (a request)
     └── ArenaAPIError                     the service said no, or could not be reached
         ├── ArenaValidationError          environments, datasets, arguments
         ├── ArenaTrainingError            submission
         │   └── ArenaEnvironmentNotFoundError
         └── ArenaInferenceError           deployed agents
+
+A time-out of a request also is of the class of its endpoint, and an environment that is not found
+by its name alone also is an ArenaValidationError, so a handler of those gets them too.
 
 Every error carries `detail`, `status_code` (0 when the network failed), `extras` (the further keys
 of the error body) and a hint in two wordings, for Python callers and for the command line.
@@ -25,6 +29,8 @@ from typing import Any
 MESSAGE_KEYS = ("description", "message", "detail", "error")
 NOT_OFFERED = "NOT_OFFERED"
 """The `error_code` of a 404 that is for want of the whole thing, and not of one of that name."""
+ENVIRONMENT_NOT_FOUND = "ENVIRONMENT_NOT_FOUND"
+"""The `error_code` of a 404 for want of an environment of that name."""
 BODY_LIMIT = 1 << 20
 """Bytes of an error body that are looked at."""
 TEXT_LIMIT = 2_000
@@ -90,7 +96,11 @@ class ArenaAuthError(ArenaError):
     """The service does not know you, or does not let you."""
 
 
-class ArenaTimeoutError(ArenaAuthError):
+class ArenaTimeoutError(ArenaError):
+    """A login was not finished in time, or a service did not answer in time."""
+
+
+class ArenaLoginTimeoutError(ArenaTimeoutError, ArenaAuthError):
     """A login was not finished in time."""
 
 
@@ -118,11 +128,39 @@ class ArenaTrainingError(ArenaAPIError):
 
 
 class ArenaEnvironmentNotFoundError(ArenaTrainingError):
-    """The environment that a manifest names is not registered."""
+    """The environment that a manifest or a call names is not registered."""
+
+
+class NamedEnvironmentNotFoundError(ArenaEnvironmentNotFoundError, ArenaValidationError):
+    """The environment that a call names is not registered."""
 
 
 class ArenaInferenceError(ArenaAPIError):
     """A deployed agent could not answer."""
+
+
+class RequestTimeoutError(ArenaTimeoutError, ArenaAPIError):
+    """A service did not answer in time."""
+
+
+class ValidationTimeoutError(RequestTimeoutError, ArenaValidationError):
+    """It did not answer in time about an environment or a dataset."""
+
+
+class TrainingTimeoutError(RequestTimeoutError, ArenaTrainingError):
+    """It did not answer a submission in time."""
+
+
+class InferenceTimeoutError(RequestTimeoutError, ArenaInferenceError):
+    """A deployed agent did not answer in time."""
+
+
+def timed_out(kind: type[ArenaAPIError]) -> type[ArenaAPIError]:
+    """Return the class of a time-out where other errors are of the class `kind`."""
+    kinds = (
+        RequestTimeoutError, ValidationTimeoutError, TrainingTimeoutError, InferenceTimeoutError,
+    )  # fmt: skip
+    return next((each for each in kinds if issubclass(each, kind)), RequestTimeoutError)
 
 
 def parse_body(body: bytes | str) -> tuple[str, dict[str, Any]]:
@@ -231,10 +269,9 @@ def classified(
             hint_cli="Set ARENA_API_KEY or run `arena login`; for the Arena on this machine:"
             " export ARENA_API_KEY=$(arena local token).",
         )
-    if kind is ArenaTrainingError and re.search(
-        r"environment\b.{0,200}\bnot found", message, re.IGNORECASE | re.DOTALL
-    ):
-        return ArenaEnvironmentNotFoundError(
+    missing = _environment_error(kind, message, extras)
+    if missing is not None:
+        return missing(
             message,
             status_code=status_code,
             extras=extras,
@@ -243,6 +280,19 @@ def classified(
         )
     python, cli = _hints(extras)
     return kind(message, status_code=status_code, extras=extras, hint_python=python, hint_cli=cli)
+
+
+def _environment_error(
+    kind: type[ArenaAPIError], message: str, extras: dict[str, Any]
+) -> type[ArenaEnvironmentNotFoundError] | None:
+    """Return the class of an error that says that there is no such environment, or None."""
+    if kind is ArenaValidationError and extras.get("error_code") == ENVIRONMENT_NOT_FOUND:
+        return NamedEnvironmentNotFoundError
+    if kind is ArenaTrainingError and re.search(
+        r"environment\b.{0,200}\bnot found", message, re.IGNORECASE | re.DOTALL
+    ):
+        return ArenaEnvironmentNotFoundError
+    return None
 
 
 def _hints(extras: dict[str, Any]) -> tuple[str | None, str | None]:

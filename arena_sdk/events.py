@@ -9,7 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena_sdk.errors import ArenaAPIError, ArenaError, classified, parse_body
+from arena_sdk.errors import (
+    ArenaAPIError,
+    ArenaError,
+    ArenaTimeoutError,
+    classified,
+    parse_body,
+    timed_out,
+)
 from arena_sdk.text import safe_text
 
 LINE_LIMIT = 4 << 20
@@ -217,7 +224,8 @@ class StreamReading:
         heard = f" The last that was heard: {self._last_heard}" if self._last_heard else ""
         if not heard and cause is not None:
             return cause
-        return self._kind(
+        kind = timed_out(self._kind) if isinstance(cause, ArenaTimeoutError) else self._kind
+        return kind(
             said + heard,
             status_code=0,
             hint_python="The work may go on at the service; look before you start it again.",

@@ -243,6 +243,7 @@ class AsyncAgent:
         """
         body = self._generation({"prompt": prompt}, params, session_id)
         text = GeneratedText()
+        self._must_be_open()
         await self._renewed()  # a stream is not begun twice
         try:
             async with self._client.stream(
@@ -324,7 +325,12 @@ class AsyncAgent:
             )
         return value
 
+    def _must_be_open(self) -> None:
+        if self._client.is_closed:
+            raise ArenaInferenceError("This agent is closed; open it again.")
+
     async def _json(self, method: str, path: str, body: Any = None) -> Any:
+        self._must_be_open()
         try:
             answer = await self._client.send(
                 self._requests.make(method, self.url + path, body), auth=None

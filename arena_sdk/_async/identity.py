@@ -12,7 +12,7 @@ from arena_sdk._logs import logger
 from arena_sdk._network import client_options, network_problem
 from arena_sdk._pause import async_sleep
 from arena_sdk.config import Identity
-from arena_sdk.errors import ArenaAPIError, ArenaAuthError, ArenaTimeoutError
+from arena_sdk.errors import ArenaAPIError, ArenaAuthError, ArenaLoginTimeoutError
 from arena_sdk.oauth import DEVICE_GRANT, SCOPE, SLOW_DOWN, DeviceCode
 
 
@@ -152,8 +152,8 @@ class AsyncIdentityServer:
         )
 
 
-def _too_late(what: str) -> ArenaTimeoutError:
-    return ArenaTimeoutError(
+def _too_late(what: str) -> ArenaLoginTimeoutError:
+    return ArenaLoginTimeoutError(
         f"{what}.",
         hint_python="Call client.login() again; timeout=… gives more time.",
         hint_cli="Run `arena login` again; --timeout gives more time.",

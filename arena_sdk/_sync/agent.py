@@ -244,6 +244,7 @@ class Agent:
         """
         body = self._generation({"prompt": prompt}, params, session_id)
         text = GeneratedText()
+        self._must_be_open()
         self._renewed()  # a stream is not begun twice
         try:
             with self._client.stream(
@@ -325,7 +326,12 @@ class Agent:
             )
         return value
 
+    def _must_be_open(self) -> None:
+        if self._client.is_closed:
+            raise ArenaInferenceError("This agent is closed; open it again.")
+
     def _json(self, method: str, path: str, body: Any = None) -> Any:
+        self._must_be_open()
         try:
             answer = self._client.send(
                 self._requests.make(method, self.url + path, body), auth=None

@@ -13,12 +13,19 @@ from contextlib import contextmanager
 from typing import Any
 
 from arena_sdk import oauth
+from arena_sdk._local_server import has_died, local_info_path
 from arena_sdk._logs import logger
 from arena_sdk._pause import Action, blocking_shielded, blocking_sleep
 from arena_sdk._sync.identity import IdentityServer
 from arena_sdk.config import LOCAL, Settings
 from arena_sdk.credentials import KEY, LOGIN, Credential, Tokens, TokenStore, is_embedded, stored
-from arena_sdk.errors import ArenaAPIError, ArenaAuthError, ArenaConfigError, ArenaError
+from arena_sdk.errors import (
+    ArenaAPIError,
+    ArenaAuthError,
+    ArenaConfigError,
+    ArenaError,
+    ArenaNotRunningError,
+)
 
 LONGEST_RENEWAL = 60.0
 """Seconds to wait while another process renews the same login."""
@@ -64,6 +71,7 @@ class Keeper:
         if self._problem is not None:
             raise self._problem
         if self.credential is None:
+            self._look_for_a_dead_arena()
             raise ArenaAuthError(
                 f"There is no credential for {self._settings.base_url}.",
                 hint_python="Pass api_key=…, set ARENA_API_KEY, or call client.login().",
@@ -71,6 +79,23 @@ class Keeper:
                 " machine: `arena local up --detach`.",
             )
         return self.credential
+
+    def _look_for_a_dead_arena(self) -> None:
+        """Say so where the Arena of this machine was meant, and it has ended unexpectedly.
+
+        It is meant where nothing names another one and it has not been ended with `arena local
+        down`, which would have removed its file.
+        """
+        origins = (self._settings.profile_origin, self._settings.url_origin)
+        if origins == ("default", "default") and has_died():
+            raise ArenaNotRunningError(
+                "The Arena of this machine is not running: it ended unexpectedly"
+                f" (its file {local_info_path()} is still there).",
+                hint_python="Start it again: `arena local up --detach`. For the hosted Arena"
+                " name a credential, or profile='hosted'.",
+                hint_cli="Start it again: `arena local up --detach`. For the hosted Arena run"
+                " `arena login`.",
+            )
 
     def ready(self) -> Credential:
         """Return the credential for a request that is about to be sent; renew it when it is due.
@@ -80,6 +105,7 @@ class Keeper:
             ArenaAPIError: It has ended, and the identity server cannot be reached.
         """
         if self.credential is None and self._problem is None and self.on_missing is not None:
+            self._look_for_a_dead_arena()
             self.on_missing()
         credential = self.current()
         if credential.kind == LOGIN and oauth.is_due(credential.secret, self._skew):

@@ -114,3 +114,15 @@ def test_an_arena_that_stays_away_is_exit_code_5_in_the_end(
     done = run("experiments", command, "e")
     assert done.code == 5, done
     assert "The connection is lost; trying to get it back…" in done.err
+
+
+def test_a_local_arena_that_died_is_said_to_have_died(run: Run, restarted: Restarted) -> None:
+    restarted.tell(restarted.first, pid=2**22 - 1)
+    for words in (["projects", "list"], ["experiments", "list"]):
+        done = run(*words)
+        assert done.code == 5, done
+        assert "The Arena of this machine is not running: it ended unexpectedly" in done.err
+        assert "arena local up" in done.err
+    assert "There is no credential" in run("--profile", "hosted", "projects", "list").err
+    (restarted.folder / "server.json").unlink()  # as `arena local down` does
+    assert run("projects", "list").code == 3

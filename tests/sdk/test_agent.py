@@ -319,3 +319,11 @@ def test_addresses_of_one_service_are_not_those_of_another(service: Service) -> 
 def test_what_is_no_address_is_refused_at_once(url: str) -> None:
     with pytest.raises(ArenaConfigError, match="no address of an agent"):
         Agent(url, api_key="k")
+
+
+def test_an_agent_that_is_closed_says_so(agent: Any) -> None:
+    agent.close()
+    with pytest.raises(ArenaInferenceError, match="This agent is closed"):
+        agent.get_action([0.0])
+    with pytest.raises(ArenaInferenceError, match="This agent is closed"):
+        list(agent.generate_stream("x"))

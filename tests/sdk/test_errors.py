@@ -13,10 +13,13 @@ from arena_sdk.errors import (
     ArenaAuthError,
     ArenaEnvironmentNotFoundError,
     ArenaFileNotFoundError,
+    ArenaInferenceError,
+    ArenaTimeoutError,
     ArenaTrainingError,
     ArenaValidationError,
     from_response,
     parse_body,
+    timed_out,
 )
 
 
@@ -74,3 +77,25 @@ def test_classes_follow_status_and_message() -> None:
     assert isinstance(found, ArenaEnvironmentNotFoundError)
     assert isinstance(ArenaFileNotFoundError("gone"), FileNotFoundError)
     assert str(ArenaFileNotFoundError("gone")) == "gone"
+
+
+@pytest.mark.parametrize(
+    "kind", [ArenaAPIError, ArenaValidationError, ArenaTrainingError, ArenaInferenceError]
+)
+def test_a_time_out_is_of_its_own_class_and_of_that_of_the_endpoint(
+    kind: type[ArenaAPIError],
+) -> None:
+    made = timed_out(kind)("late", status_code=0)
+    assert isinstance(made, ArenaTimeoutError)
+    assert isinstance(made, kind)
+    assert not isinstance(made, ArenaAuthError)
+    others = {ArenaValidationError, ArenaTrainingError, ArenaInferenceError} - {kind}
+    assert not isinstance(made, tuple(others))
+
+
+def test_an_environment_that_is_named_and_not_there_has_a_class_of_its_own() -> None:
+    body = b'{"message": "No environment is named x.", "error_code": "ENVIRONMENT_NOT_FOUND"}'
+    found = from_response(ArenaValidationError, 404, body)
+    assert isinstance(found, ArenaEnvironmentNotFoundError)
+    assert isinstance(found, ArenaValidationError)
+    assert found.status_code == 404

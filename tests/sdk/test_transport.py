@@ -22,6 +22,7 @@ from arena_sdk import (
     ArenaAuthError,
     ArenaClient,
     ArenaConfigError,
+    ArenaTimeoutError,
     ArenaTrainingError,
     ArenaValidationError,
     AsyncArenaClient,
@@ -338,3 +339,15 @@ def test_a_closed_client_says_so(client: ArenaClient) -> None:
     client.close()
     with pytest.raises(ArenaAPIError, match="This client is closed"):
         client.list_projects()
+
+
+def test_a_request_that_is_not_answered_in_time(service: Service, client: ArenaClient) -> None:
+    def slow(request: Request) -> Response:
+        time.sleep(0.3)
+        return JSONResponse([])
+
+    service.on("GET", "/projects", slow)
+    with pytest.raises(ArenaTimeoutError) as caught:
+        client.with_timeouts(0.05).list_projects()
+    assert isinstance(caught.value, ArenaAPIError)
+    assert caught.value.status_code == 0
