@@ -117,7 +117,8 @@ def _report(source: str, problems: list[Problem], code: int, named: bool) -> Non
         word = "warning: " if problem.severity == "warning" else ""
         _say(f"{prefix}{word}{problem}")
     if not code:
-        hint = "; `arena manifest migrate` rewrites retired spellings" if problems else ""
+        retired = any(problem.kind == "retired" for problem in problems)
+        hint = "; `arena manifest migrate` rewrites retired spellings" if retired else ""
         _say(f"{source}: valid{hint}")
 
 

@@ -13,8 +13,9 @@ from arena_sdk.manifest import algorithms
 from arena_sdk.manifest.base import Section
 from arena_sdk.manifest.explain import sentence
 from arena_sdk.manifest.normalize import normalized
-from arena_sdk.manifest.problems import Problem, closest, in_order, shown
-from arena_sdk.manifest.rules import Parts, crossing_faults
+from arena_sdk.manifest.problems import ADVICE, Problem, closest, in_order, shown
+from arena_sdk.manifest.pruning import is_about, pruned
+from arena_sdk.manifest.rules import Parts, crossing_faults, doubts
 from arena_sdk.manifest.sections import (
     API_VERSION,
     REQUIRED,
@@ -37,6 +38,7 @@ class Check:
     Attributes:
         parts: The sections that are valid.
         problems: What is wrong, in the order of the text.
+        advice: What is valid and yet hardly meant.
     """
 
     def __init__(self, source: Source) -> None:
@@ -46,6 +48,8 @@ class Check:
         name = algorithm_of(self._document)
         self.parts = Parts(name or "")
         self._name = name
+        self._left_out: set[str] = set()
+        self.advice: list[Problem] = []
         if not source.problems or source.document:
             self._run()
         self.problems = in_order(self.problems)
@@ -56,7 +60,16 @@ class Check:
             self._section(section)
         if self._name is not None:
             for path, message in crossing_faults(self.parts):
-                self._say(path, message, "value_error")
+                if not is_about(path, message, self._left_out):
+                    self._say(path, message, "value_error")
+            if not self.problems:
+                self._advise()
+
+    def _advise(self) -> None:
+        for path, message in doubts(self.parts):
+            line, column = self._source.position(self._as_written(path), of_value=True)
+            found = Problem(".".join(path), message, ADVICE, line, column, severity="warning")
+            self.advice.append(found)
 
     def _top_level(self) -> None:
         for key in self._document:
@@ -123,16 +136,23 @@ class Check:
         try:
             found = model.model_validate(raw)
         except ValidationError as error:
-            self._report(section, model, raw, error)
+            wrong = self._report(section, model, raw, error)
+            left, names = pruned(model, raw, wrong)
+            self._left_out |= names
+            if left is not None:
+                self._keep(section, left, names)
             return
-        faults = list(found.faults())
-        for path, message in faults:
-            self._say((section, *path), message)
+        self._keep(section, found, set())
+
+    def _keep(self, section: str, found: Section, left_out: set[str]) -> None:
+        """Judge the rules between the fields of a section; of those left out nothing is said."""
+        for path, message in found.faults():
+            if not is_about(path, message, left_out):
+                self._say((section, *path), message)
         found.fill(self._name or "")
         if section == "algorithm":
             found.name = self._name  # type: ignore[attr-defined]
-        if not faults:
-            setattr(self.parts, section, found)
+        setattr(self.parts, section, found)
 
     def _report(
         self,
@@ -140,8 +160,8 @@ class Check:
         model: type[Section],
         raw: dict[str, Any],
         error: ValidationError,
-    ) -> None:
-        """Say what pydantic found, once for each field."""
+    ) -> list[tuple[Keys, bool]]:
+        """Say what pydantic found, once for each field; return where, and if it is missing."""
         by_path: dict[Keys, list[dict[str, Any]]] = {}
         for item in error.errors(include_url=False):
             path = real_path(item["loc"], raw, missing=item["type"] == "missing")
@@ -152,6 +172,7 @@ class Check:
             if kind == "extra_forbidden":
                 message, suggestion = self._unknown_field(section, model, path, raw)
             self._say((section, *path), message, kind, suggestion=suggestion)
+        return [(path, errors[0]["type"] == "missing") for path, errors in by_path.items()]
 
     def _unknown_field(
         self, section: str, model: type[Section], path: Keys, raw: dict[str, Any]

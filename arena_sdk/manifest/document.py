@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from arena_sdk.manifest.problems import ManifestError, Problem
+from arena_sdk.manifest.problems import ManifestError, Problem, in_order
 from arena_sdk.manifest.sections import API_VERSION, SECTIONS
 from arena_sdk.manifest.source import Source, read
 
@@ -30,7 +30,8 @@ class TrainingManifest:
         mutation: How members change.
         replay_buffer: What is learned from, or None when it is not written.
         tournament_selection: Which members go on, `Tournament` or `MultiFrequency`.
-        warnings: Retired spellings that were understood; `arena manifest migrate` rewrites them.
+        warnings: Retired spellings that were understood, which `arena manifest migrate` rewrites;
+            and, of kind `advice`, what is valid and yet hardly meant.
 
     Example:
         >>> manifest = TrainingManifest.load(
@@ -74,7 +75,8 @@ class TrainingManifest:
         if check.problems:
             raise ManifestError(check.problems)
         parts = check.parts
-        return cls(**{name: getattr(parts, name) for name in SECTIONS}, warnings=warnings)
+        told = in_order([*warnings, *check.advice])
+        return cls(**{name: getattr(parts, name) for name in SECTIONS}, warnings=told)
 
     @classmethod
     def validate(cls, given: Given) -> list[Problem]:

@@ -8,6 +8,9 @@ from difflib import get_close_matches
 
 from arena_sdk.errors import ArenaValidationError
 
+ADVICE = "advice"
+"""The kind of what is valid and yet hardly meant."""
+
 
 @dataclass(frozen=True)
 class Problem:

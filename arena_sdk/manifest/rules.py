@@ -18,6 +18,9 @@ ASYNC_DEFAULTS = {
     "rollout_batch_size": 1, "weight_sync_backend": "nccl", "weight_sync_interval": 1,
 }  # fmt: skip
 
+USUAL_TOURNAMENT = 2
+"""Members of a tournament by default, of which nothing is said in a population of one."""
+
 
 @dataclass
 class Parts:
@@ -49,6 +52,18 @@ def crossing_faults(parts: Parts) -> Iterator[Fault]:
             yield from _mutated_names(parts)
     yield from _brackets(parts)
     yield from _rollouts(parts)
+
+
+def doubts(parts: Parts) -> Iterator[Fault]:
+    """Yield what is valid and yet hardly meant."""
+    selection, training = parts.tournament_selection, parts.training
+    size = getattr(selection, "tournament_size", 0)
+    if training is not None and size > max(USUAL_TOURNAMENT, training.pop_size):
+        yield fault(
+            f"tournament_size ({size}) is above training.pop_size ({training.pop_size}), so members"
+            " are drawn more than once and the fittest wins nearly every place.",
+            "tournament_selection", "tournament_size",
+        )  # fmt: skip
 
 
 def _is_pretrained(network: Section | None) -> bool:

@@ -127,6 +127,8 @@ def _training(name: str) -> dict[str, Any]:
 
 
 def _mutation(name: str) -> dict[str, Any]:
+    from arena_sdk.manifest.mutation import MutationProbabilities
+
     model = algorithms.model_of(name)
     ranges = {}
     for field, (low, high) in MUTABLE.items():
@@ -135,8 +137,10 @@ def _mutation(name: str) -> dict[str, Any]:
             ranges[field] = {"min": _short(default * low), "max": _short(default * high)}
     no_network = {"arch_mut": 0.0, "new_layer": 0.0, "params_mut": 0.0}
     usual = {"no_mut": 0.4, "rl_hp_mut": 0.4}
+    # Every kind is written: one that is not has its default, which is not 0.
+    chances = {key: field.default for key, field in MutationProbabilities.model_fields.items()}
     return {
-        "probabilities": {**usual, **(no_network if algorithms.is_llm(name) else {})},
+        "probabilities": {**chances, **usual, **(no_network if algorithms.is_llm(name) else {})},
         "rl_hp_selection": ranges,
     }
 

@@ -57,3 +57,27 @@ def test_sections_are_typed() -> None:
     assert manifest.tournament_selection.tournament_size == 2
     assert manifest.network is None
     assert manifest.replay_buffer is None
+
+
+def test_a_tournament_larger_than_the_population_is_advised_against() -> None:
+    document = {
+        "algorithm": {"name": "DQN"}, "environment": {"name": "CartPole-v1"},
+        "training": {"pop_size": 1}, "tournament_selection": {"tournament_size": 20},
+    }  # fmt: skip
+    (found,) = TrainingManifest.load(document).warnings
+    assert str(found) == (
+        "tournament_selection.tournament_size: tournament_size (20) is above training.pop_size (1),"
+        " so members are drawn more than once and the fittest wins nearly every place."
+    )
+    assert (found.kind, found.severity) == ("advice", "warning")
+    document["tournament_selection"] = {"tournament_size": 2}
+    assert TrainingManifest.load(document).warnings == []
+
+
+@pytest.mark.parametrize("name", ["DQN", "PPO", "GRPO"])
+def test_a_manifest_to_begin_with_writes_every_kind_of_mutation(name: str) -> None:
+    from arena_sdk.manifest.mutation import MutationProbabilities
+    from arena_sdk.manifest.source import parse
+
+    written = parse(starting_text(name, "CartPole-v1")).document["mutation"]["probabilities"]
+    assert list(written) == list(MutationProbabilities.model_fields)
