@@ -98,7 +98,7 @@ def accept(
     overrides = _overrides(submission.overrides)
     project = _project(session, submission.project)
     environment = _environment(session, paths, payload)
-    warnings = _placement(submission, tiers, cluster)
+    warnings = _placement(submission, tiers, cluster) + _doubts(payload)
     name = _name(session, submission.experiment_name, algorithm, environment.name)
     training = payload["training"]
     experiment = Experiment(
@@ -147,6 +147,13 @@ def checked_manifest(manifest: Any) -> dict[str, Any]:
     except ManifestError as problem:
         raise invalid(str(problem), "INVALID_MANIFEST") from None
     return payload
+
+
+def _doubts(payload: dict[str, Any]) -> list[str]:
+    """Return what is valid in a manifest and yet hardly meant."""
+    from arena_sdk.manifest import TrainingManifest
+
+    return [str(problem) for problem in TrainingManifest.load(payload).warnings]
 
 
 def checked_algorithm(payload: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from arena_sdk.local.api.errors import ApiError
 from arena_sdk.local.run_options import described, read_options
 from arena_sdk.local.services.views import experiment_json
 
-from .conftest import Arena
+from .conftest import Arena, manifest
 
 
 def test_every_option_is_described_and_has_a_default() -> None:
@@ -72,3 +72,10 @@ async def test_more_than_there_is_never_holds_the_queue(
     with pytest.raises(ApiError, match=words):
         await arena.submit("greedy", options=options)
     await arena.submit("steady-one", options={"cpus": 2, "memory_gb": 64.0})
+
+
+async def test_a_tournament_larger_than_the_population_is_advised_against(arena: Arena) -> None:
+    sent = {**manifest(), "tournament_selection": {"tournament_size": 20}}
+    accepted = await arena.submit("steady-one", manifest=sent)
+    (warning,) = accepted.warnings
+    assert "tournament_size (20) is above training.pop_size (2)" in warning
