@@ -173,8 +173,9 @@ def _encode_numbers(value: Any, batched: bool, allow_nan: bool, key: str) -> str
     array = _as_array(value, key)
     if not allow_nan and array.dtype.kind in "fc" and not _is_finite(array):
         raise ArenaValidationError(
-            f"{key} holds {int((~np.isfinite(array)).sum())} values that are NaN or infinite;"
-            " pass allow_nan=True to send them all the same."
+            f"{key} holds {int((~np.isfinite(array)).sum())} values that are NaN or infinite.",
+            hint_python="Pass allow_nan=True to send them all the same.",
+            hint_cli="Give --allow-nan to send them all the same.",
         )
     return encode_array(array if batched else array[np.newaxis])
 

@@ -22,6 +22,11 @@ DOWNLOAD_ROWS = 50_000
 """How many rows a download asks for, as the published client does."""
 
 
+def _check_nodes(count: int | None) -> None:
+    if count is not None and (isinstance(count, bool) or count < 1):
+        raise ArenaTrainingError(f"num_nodes must be 1 or more, not {count!r}.", status_code=422)
+
+
 class AsyncExperiments(AsyncEndpoints):
     """Training runs."""
 
@@ -66,6 +71,7 @@ class AsyncExperiments(AsyncEndpoints):
         """
         from arena_sdk.manifest import TrainingManifest
 
+        _check_nodes(num_nodes)
         payload = TrainingManifest.load(manifest).payload()
         if experiment_name is not None:
             problem = name_problem("experiment", experiment_name)

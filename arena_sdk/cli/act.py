@@ -3,6 +3,7 @@ it goes."""
 
 from __future__ import annotations
 
+import json
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from arena_sdk import Agent
 
 WARM_UP = 3
+MOST_OBSERVATIONS = 65_536
+"""Of a request: more are gigabytes, on which a server only hangs."""
 
 
 def _must_act(agent: Agent, name: str) -> None:
@@ -30,11 +33,29 @@ def _must_act(agent: Agent, name: str) -> None:
         )
 
 
+def _info_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
+    """Read `--info`, which must be a JSON object."""
+    if value is None:
+        return None
+    try:
+        info = json.loads(value)
+    except (ValueError, RecursionError) as error:
+        raise click.BadParameter(f"it is no JSON: {error}.", ctx, param) from None
+    if not isinstance(info, dict):
+        raise click.BadParameter("it must be a JSON object.", ctx, param)
+    return info
+
+
 @click.command(cls=Command)
 @name_argument("deployment", "deployment")
 @click.argument("observation", default="-")
 @click.option("--batched", is_flag=True, help="The observation has a leading batch axis.")
 @click.option("--allow-nan", is_flag=True, help="Send NaN and infinities too.")
+@click.option(
+    "--info",
+    callback=_info_of,
+    help='The environment\'s info as JSON, as {"action_mask": [1, 0]}; its mask is sent.',
+)
 @deployment_options
 @with_json_sink
 @pass_globals
@@ -46,6 +67,7 @@ def act(
     observation: str,
     batched: bool,
     allow_nan: bool,
+    info: dict[str, Any] | None,
     **narrowing: Any,
 ) -> None:
     """Print the action of a deployed agent for an observation, as JSON.
@@ -62,7 +84,7 @@ def act(
         hidden_state = None
         for value in observations.read(observation):
             action, hidden_state = agent.get_action(
-                value, batched=batched, hidden_state=hidden_state, allow_nan=allow_nan
+                value, batched=batched, hidden_state=hidden_state, info=info, allow_nan=allow_nan
             )
             sink.value(observations.as_json(action))
             end_if_unread()
@@ -97,7 +119,7 @@ def _measure(
 @click.option("--requests", type=click.IntRange(min=1), help="How many, however long it takes.")
 @click.option(
     "--batch-size",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=1, max=MOST_OBSERVATIONS),
     default=1,
     show_default=True,
     help="Observations in a request.",

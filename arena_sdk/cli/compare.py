@@ -85,7 +85,9 @@ def compare(
 
     Example: arena experiments compare lunar-lander-dqn lunar-lander-ppo --plot
     """
-    if len(set(names)) < 2:
+    if len(names) > 1 and len(set(names)) == 1:
+        raise click.UsageError(f"{names[0]!r} and {names[1]!r} are the same experiment: name two.")
+    if len(names) < 2:
         raise click.UsageError("Name two experiments or more.")
     measured = metric or ("fitness" if plot else None)
     with flags.client() as client:

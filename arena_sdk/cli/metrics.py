@@ -6,11 +6,13 @@ import csv
 import io
 import os
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena_sdk._files import write_whole
 from arena_sdk.cli.commands import Command
 from arena_sdk.cli.context import Globals, pass_globals
 from arena_sdk.cli.exits import USAGE, Failure
@@ -115,17 +117,38 @@ def _download(
 ) -> None:
     bar = ProgressBar("Downloading", quiet=sink.quiet)
     try:
-        written = client.download_experiment_metrics(name, path, metrics or None, on_progress=bar)
+        content, _, _ = client.preview_experiment_metrics_csv(
+            name, preview_rows=MOST_ROWS, metrics=metrics or None, on_progress=bar
+        )
     finally:
         bar.clear()
-    with written.open("rb") as file:
-        _say_when_capped(
-            sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b"")) - 1
-        )
+    count = content.count(b"\n", 0, len(content) - 1)  # of lines below the heading
+    if not count:
+        note(f"{name} has no metrics yet; no file was written.")
+        return
+    write_whole(path, path.name, content)
+    _say_when_capped(count)
     if preview and not sink.quiet:
         _, rows = fetch(client, name, rows=preview, metrics=metrics)
-        sink.rows(rows, list(rows[0]) if rows else [], empty=f"{name} has no metrics yet.")
-    note(f"Wrote {written}")
+        _print(sink, rows)
+    note(f"Wrote {path}")
+
+
+def _print(sink: Sink, rows: list[dict[str, Any]]) -> None:
+    """Print rows; people read the time of one by the clock of this machine."""
+    if sink.format == "table":
+        rows = [row | {"time": _clock(row["time"])} if "time" in row else row for row in rows]
+    sink.rows(rows, list(rows[0]) if rows else [])
+
+
+def _clock(value: Any) -> Any:
+    """Return a time in seconds since 1970 as date and time here; anything else as it is."""
+    if not isinstance(value, int | float):
+        return value
+    try:
+        return datetime.fromtimestamp(value).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        return value
 
 
 @click.command(cls=Command)
@@ -197,6 +220,6 @@ def metrics(
             if plot:
                 _plot(rows, name, wanted)
             elif output_format or picked:
-                sink.rows(rows, list(rows[0]) if rows else [])
+                _print(sink, rows)
             else:
                 echo(text, nl=False)

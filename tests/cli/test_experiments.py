@@ -6,9 +6,11 @@ import csv
 import io
 import json
 import os
+from datetime import datetime
 from pathlib import Path
 
 import pytest
+from starlette.responses import Response
 
 from tests.cli.cli_arena import MANIFEST, Furnished
 from tests.cli.cli_running import Run
@@ -229,3 +231,34 @@ def test_an_unknown_column_of_work_that_is_done_is_a_warning(run: Run, accepting
 def test_the_one_word_of_a_change_is_the_name_of_the_run(run: Run, accepting: str) -> None:
     assert run("experiments", "submit", accepting, "--project", "p", "-q").out == "first\n"
     assert run("experiments", "stop", "first", "-q").out == "first\n"
+
+
+def test_a_run_without_metrics_leaves_no_file(
+    run: Run, service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = Response("generation,member,time\n", media_type="text/csv")
+    service.on("GET", "/experiments/metrics", lambda request: answer)
+    done = run("experiments", "metrics", "e")
+    assert (done.code, done.out) == (0, "")
+    assert done.err == "e has no metrics yet; no file was written.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_time_of_a_row_is_that_of_the_clock_for_people(
+    run: Run, service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = Response("generation,time\n1,1796277571.250\n", media_type="text/csv")
+    service.on("GET", "/experiments/metrics", lambda request: answer)
+    shown = datetime.fromtimestamp(1796277571.25).strftime("%Y-%m-%d %H:%M:%S")
+    assert shown in run("experiments", "metrics", "e").out
+    assert (tmp_path / "e_metrics.csv").read_bytes() == answer.body
+    (row,) = json.loads(run("experiments", "metrics", "e", "-o", "json").out)
+    assert row["time"] == 1796277571.25
+
+
+def test_a_run_is_not_compared_with_itself(run: Run, service: Service) -> None:
+    done = run("experiments", "compare", "q2", "q2")
+    assert (done.code, service.calls) == (2, [])
+    assert "'q2' and 'q2' are the same experiment" in done.err

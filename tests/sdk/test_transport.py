@@ -351,3 +351,12 @@ def test_a_request_that_is_not_answered_in_time(service: Service, client: ArenaC
         client.with_timeouts(0.05).list_projects()
     assert isinstance(caught.value, ArenaAPIError)
     assert caught.value.status_code == 0
+
+
+@pytest.mark.parametrize("count", [0, -1, True])
+def test_no_nodes_are_refused_before_anything_is_sent(
+    service: Service, client: ArenaClient, count: int
+) -> None:
+    with pytest.raises(ArenaTrainingError, match="num_nodes must be 1 or more"):
+        client.submit_experiment({}, num_nodes=count, project="p")
+    assert service.calls == []
