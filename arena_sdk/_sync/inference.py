@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from arena_sdk._http import given
 from arena_sdk._network import is_address, is_loopback
@@ -130,12 +131,7 @@ class Inference(Endpoints):
             row = self.get_inference_deployment(deployment_name, experiment_name, project_name)
             url = row.get("url")
             if not url:
-                raise ArenaInferenceError(
-                    f"{deployment_name!r} has no address: it is {row.get('status', 'not ready')}.",
-                    status_code=409,
-                    hint_python="Wait until its status is `running`, or deploy it again.",
-                    hint_cli=f"`arena agent list --name {deployment_name}` shows its state.",
-                )
+                raise _without_address(deployment_name, row)
             if not is_address(url):
                 raise ArenaInferenceError(
                     f"The address of {deployment_name!r} is none: {url!r}.", status_code=200
@@ -218,3 +214,17 @@ def _filters(
     name: str | None, experiment_name: str | None, project_name: str | None
 ) -> list[tuple[str, str]]:
     return given(name=name, experimentName=experiment_name, projectName=project_name)
+
+
+def _without_address(name: str, row: Mapping[str, Any]) -> ArenaInferenceError:
+    """Say why an agent cannot be asked, and what brings it back."""
+    status = row.get("status", "not ready")
+    look = f"`arena agent list --name {name}` shows its state."
+    again = f"`arena agent deploy {row.get('experiment_name') or name}` deploys it again."
+    over = status in ("stopped", "failed")
+    return ArenaInferenceError(
+        f"{name!r} has no address: it is {status}.",
+        status_code=409,
+        hint_python="Deploy it again." if over else "Wait until its status is `running`.",
+        hint_cli=again if over else look,
+    )

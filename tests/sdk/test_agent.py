@@ -261,6 +261,16 @@ def test_an_agent_without_address_says_its_state(service: Service, client: Arena
         client.open_inference_agent("d")
 
 
+def test_an_agent_that_was_stopped_is_to_be_deployed_again(
+    service: Service, client: ArenaClient
+) -> None:
+    row = {"name": "q3", "url": "", "status": "stopped", "experiment_name": "q3"}
+    service.on("GET", "/inference/deployments/one", row)
+    with pytest.raises(ArenaInferenceError, match="it is stopped") as caught:
+        client.open_inference_agent("q3")
+    assert caught.value.hint_cli == "`arena agent deploy q3` deploys it again."
+
+
 class FarAway:
     """Makes clients take this machine for another one, whose addresses are remembered."""
 
