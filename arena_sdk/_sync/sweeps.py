@@ -33,8 +33,8 @@ class Sweeps(Experiments):
     ) -> list[Submission]:
         """Submit an experiment for each point of a grid, with each seed.
 
-        Every child is checked before the first is submitted. Names get an ending such as `-2`
-        where an experiment has them already.
+        Every child is checked before the first is submitted. Names that are made up get an ending
+        such as `-2` where an experiment has them already; names from `experiment_name` do not.
 
         Example:
             >>> runs = client.submit_sweep(
@@ -58,7 +58,8 @@ class Sweeps(Experiments):
         Raises:
             ArenaConfigError: A path is no path of a manifest, or is given twice.
             ManifestError: A child is not valid.
-            ArenaTrainingError: The first child was not accepted.
+            ArenaTrainingError: The first child was not accepted; or, with `experiment_name`, there
+                is an experiment of a child's name.
         """
         children = expand(
             manifest, overrides=overrides, seeds=seeds, grid=grid, name=experiment_name
@@ -66,10 +67,13 @@ class Sweeps(Experiments):
         many = len(children) > 1
         taken = {str(row["name"]) for row in self.list_experiments(project)} if many else ()
         known = set(taken)
+        if experiment_name is not None:
+            _refuse_taken(children, known)
+        apart = many and experiment_name is None
         answers: list[Submission] = []
         for child in children:
             try:
-                answer = self._submit_child(child, known, project, submission, apart=many)
+                answer = self._submit_child(child, known, project, submission, apart=apart)
             except ArenaTrainingError as error:
                 if not answers:
                     raise
@@ -111,4 +115,17 @@ class Sweeps(Experiments):
         raise ArenaTrainingError(
             f"No free name was found for {child.name!r}; give another --experiment-name.",
             status_code=CONFLICT,
+        )
+
+
+def _refuse_taken(children: Sequence[Child], known: set[str]) -> None:
+    """Refuse a sweep that was submitted before under the name that was given for it."""
+    taken = [child.name for child in children if child.name in known]
+    if taken:
+        more = f" and {len(taken) - 1} more of this sweep exist" if taken[1:] else " exists"
+        raise ArenaTrainingError(
+            f"An experiment named {taken[0]!r}{more} already; choose another name for the sweep.",
+            status_code=CONFLICT,
+            hint_python="Pass another experiment_name.",
+            hint_cli="Give another --experiment-name.",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -136,11 +137,14 @@ def _accepting(service: Service, features: dict[str, Any], taken: set[str]) -> l
     return bodies
 
 
-def test_children_are_submitted_under_free_names() -> None:
-    service = Service()
+def test_children_with_names_that_are_made_up_are_submitted_under_free_ones(
+    tmp_path: Path,
+) -> None:
+    service, named = Service(), tmp_path / "walk.json"
+    named.write_text(json.dumps(BASE), encoding="utf-8")
     bodies = _accepting(service, {}, {"walk-seed-2"})
     with running(service) as url, ArenaClient("key", base_url=url) as client:
-        answers = client.submit_sweep(BASE, seeds=[1, 2], project="p", experiment_name="walk")
+        answers = client.submit_sweep(named, seeds=[1, 2], project="p")
     assert [answer["experiment_name"] for answer in answers] == ["walk-seed-1-2", "walk-seed-2-2"]
     assert [answer["overrides"] for answer in answers] == [
         {"mutation.rand_seed": 1},
@@ -148,6 +152,17 @@ def test_children_are_submitted_under_free_names() -> None:
     ]
     assert all("overrides" not in body and "options" not in body for body in bodies)
     assert [body["manifest"]["mutation"]["rand_seed"] for body in bodies] == [1, 2, 2]
+
+
+def test_a_sweep_whose_name_is_taken_is_refused() -> None:
+    service = Service()
+    bodies = _accepting(service, {}, set())
+    with running(service) as url, ArenaClient("key", base_url=url) as client:
+        with pytest.raises(ArenaTrainingError) as caught:
+            client.submit_sweep(BASE, seeds=[2, 1], project="p", experiment_name="walk")
+        client.submit_sweep(BASE, seeds=[2, 3], project="p", experiment_name="walk")
+    assert "An experiment named 'walk-seed-1' exists already; choose another" in str(caught.value)
+    assert [body["experiment_name"] for body in bodies] == ["walk-seed-2", "walk-seed-3"]
 
 
 def test_a_service_that_records_overrides_is_told_them() -> None:
