@@ -178,7 +178,7 @@ class Check:
         self, section: str, model: type[Section], path: Keys, raw: dict[str, Any]
     ) -> tuple[str, str | None]:
         """Return what is said of a field that there is not, and the one that is meant."""
-        from arena_sdk.manifest.lookup import elsewhere, known_names, own_field
+        from arena_sdk.manifest.lookup import elsewhere, known_names, meant_elsewhere, own_field
 
         name, names = path[-1], known_names(model, path[:-1], raw)
         named = own_field(model, name) if len(path) == 1 else None
@@ -188,6 +188,9 @@ class Check:
         place = elsewhere(section, path, self._name)
         if place is not None:
             return f"There is no such field here; {place}.", None
+        place = meant_elsewhere(section, name, self._name) if len(path) == 1 else None
+        if place is not None:
+            return f"There is no such field here; {place} is what is meant, perhaps.", None
         meant = closest(name, names)
         if meant is None and 0 < len(names) <= 12:
             return f"There is no such field; there are {', '.join(names)}.", None

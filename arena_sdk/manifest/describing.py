@@ -122,6 +122,10 @@ def _section(name: str, document: dict[str, Any]) -> Description | None:
         return None
     model = section_class(name, document)
     fields = tuple(model.model_fields) if model is not None else ()
+    if name == "training":
+        from arena_sdk.manifest.training import telling_order
+
+        fields = telling_order()
     also = next((key for key, real in TOP_SPELLINGS.items() if real == name), None)
     return Description(name, SECTIONS[name], "mapping", default="", also=also, fields=fields)
 

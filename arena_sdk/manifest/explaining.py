@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from arena_sdk.manifest import algorithms
+from arena_sdk.manifest.base import Section
 from arena_sdk.manifest.describing import Description, describe
-from arena_sdk.manifest.problems import closest
-from arena_sdk.manifest.sections import SECTIONS
+from arena_sdk.manifest.lookup import is_section, section_class, sections_in
+from arena_sdk.manifest.problems import SYNONYMS, closest
+from arena_sdk.manifest.sections import SECTIONS, TOP_SPELLINGS
+
+NAMED = 3
+"""Paths that a hint names."""
+DEPTH = 3
+"""Levels of fields inside of fields that are looked through for a bare name."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +42,15 @@ def explanations(path: str, algorithm: str | None = None) -> list[Explanation]:
     """Return what a dotted path means.
 
     Args:
-        path: As `algorithm.lr`.
+        path: As `algorithm.lr`; a field's name alone, as `lr`, means all fields that are so named.
         algorithm: Of which algorithm; None for all that have the field.
 
     Raises:
         ValueError: There is no such field; the message is a sentence.
     """
     keys = tuple(part for part in path.strip().split(".") if part)
+    if len(keys) == 1 and keys[0] not in (*SECTIONS, *TOP_SPELLINGS):
+        return _of_a_bare_name(keys[0], algorithm)
     names = [_named(algorithm)] if algorithm else list(algorithms.NAMES)
     grouped: dict[Description, list[str]] = {}
     for name in names:
@@ -54,6 +64,39 @@ def explanations(path: str, algorithm: str | None = None) -> list[Explanation]:
     if len(grouped) == 1 and not algorithm and len(next(iter(grouped.values()))) == len(names):
         return [Explanation(next(iter(grouped)))]
     return [Explanation(one, tuple(owners)) for one, owners in grouped.items()]
+
+
+def _of_a_bare_name(name: str, algorithm: str | None) -> list[Explanation]:
+    """Explain every field of a name, of whichever section; or what another tool calls so."""
+    names = [_named(algorithm)] if algorithm else list(algorithms.NAMES)
+    known = list(dict.fromkeys(path for one in names for path in _paths(one)))
+    wanted = name.lower()
+    words = (wanted, SYNONYMS.get(wanted, wanted))
+    found = sorted((path for path in known if path[-1] in words), key=lambda p: words.index(p[-1]))
+    if found:
+        return [one for path in found for one in explanations(".".join(path), algorithm)]
+    sections = f"there are the sections {', '.join(SECTIONS)}"
+    meant = closest(name, [*SECTIONS, *(path[-1] for path in known)])
+    where = [".".join(path) for path in known if path[-1] == meant]
+    hint = f" Did you mean {' or '.join(where[:NAMED]) or meant}?" if meant else ""
+    raise ValueError(f"There is no section and no field {name!r}; {sections}.{hint}")
+
+
+def _paths(name: str) -> Iterator[tuple[str, ...]]:
+    """Yield the path of every field of an algorithm's manifests, those inside of others too."""
+    for section in SECTIONS:
+        for document in _documents((section,), name):
+            model = section_class(section, document)
+            if model is not None:
+                yield from _paths_in(model, (section,))
+
+
+def _paths_in(model: type[Section], path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for name, field in model.model_fields.items():
+        yield (*path, name)
+        if is_section(field.annotation) and len(path) < DEPTH:
+            for inside in sections_in(field.annotation):
+                yield from _paths_in(inside, (*path, name))
 
 
 def _named(algorithm: str) -> str:

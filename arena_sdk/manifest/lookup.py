@@ -189,6 +189,22 @@ def elsewhere(section: str, path: tuple[str, ...], algorithm: str | None) -> str
     return f"it is one of {', '.join(owners)}" if owners else None
 
 
+def meant_elsewhere(section: str, name: str, algorithm: str | None) -> str | None:
+    """Return the path of what a name of another tool means in another section, as `seed`."""
+    from arena_sdk.manifest.problems import SYNONYMS
+    from arena_sdk.manifest.sections import SECTIONS
+
+    meant = SYNONYMS.get(name.lower())
+    if meant in (None, "name"):
+        return None
+    document = {"algorithm": {"name": algorithm}}
+    for other in (section, *SECTIONS):
+        model = section_class(other, document)
+        if model is not None and meant in model.model_fields:
+            return f"{other}.{meant}" if other != section else None
+    return None
+
+
 def line_about(path: tuple[str, ...], document: dict[str, Any]) -> str | None:
     """Return one line about a section or a field, or None when there is none such."""
     from arena_sdk.manifest.sections import SECTIONS

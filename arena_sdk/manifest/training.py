@@ -140,3 +140,19 @@ class Training(Population, Exploration, Evaluation, Checkpoints, Rollouts):
                 f"async needs a multiple of training_gpus_per_agent ({learners}); it is {batch}.",
                 "rollout_batch_size",
             )
+
+
+OF_LANGUAGE_MODELS = frozenset(
+    {
+        "num_epochs", "evo_epochs", "training_gpus_per_agent", "eval_samples_per_task",
+        "eval_greedy", "eval_max_concurrent_episodes", "checkpoint_export", *Rollouts.model_fields,
+    }
+)  # fmt: skip
+"""Fields that only runs of language models heed."""
+
+
+def telling_order() -> tuple[str, ...]:
+    """Return the fields as they are listed for people: what every run heeds first."""
+    parts = (Population, Exploration, Evaluation, Checkpoints, Rollouts)
+    names = dict.fromkeys(name for part in parts for name in part.model_fields)
+    return tuple(sorted(names, key=lambda name: name in OF_LANGUAGE_MODELS))

@@ -265,3 +265,33 @@ def test_every_command_has_help_with_an_example(run: Run, command: str) -> None:
     result = run(command, "--help")
     assert result.exit_code == 0
     assert "Example: arena manifest" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "paths"),
+    [
+        ("rand_seed", {"mutation.rand_seed"}),
+        ("seed", {"algorithm.seed", "mutation.rand_seed"}),
+        ("learning_rate", {"algorithm.lr"}),
+        ("no_mut", {"mutation.probabilities.no_mut"}),
+    ],
+)
+def test_explain_finds_a_bare_name_in_all_sections(run: Run, name: str, paths: set[str]) -> None:
+    done = run("explain", name, "--json")
+    assert {one["path"] for one in json.loads(done.stdout)} == paths
+
+
+def test_explain_names_the_paths_of_a_name_that_is_close(run: Run) -> None:
+    done = run("explain", "rand_sed")
+    assert done.exit_code == 2
+    assert "Did you mean mutation.rand_seed?" in done.stderr
+
+
+def test_explain_lists_first_what_every_run_heeds(run: Run) -> None:
+    from arena_sdk.manifest.training import OF_LANGUAGE_MODELS, Training
+
+    (found,) = json.loads(run("explain", "training", "--json").stdout)
+    fields = found["fields"]
+    assert sorted(fields) == sorted(Training.model_fields)
+    assert fields[:3] == ["name", "max_steps", "evo_steps"]
+    assert set(fields[-len(OF_LANGUAGE_MODELS) :]) == OF_LANGUAGE_MODELS
