@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from arena_sdk._sync.client import ArenaClient
 
 
+AGENT_UNREACHABLE = "AGENT_UNREACHABLE"
+"""The `error_code` of a game whose agent has stopped answering."""
+
+
 class PlaySession:
     """An open game: iterate over its messages, send commands.
 
@@ -72,19 +76,24 @@ class PlaySession:
         self._stack.close()
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        problem = ""
+        problem, code = "", None
         try:
             for text in self._socket:
                 message = json.loads(text)
                 if message.get("kind") == "error":
-                    problem = str(message.get("message") or "")
+                    problem, code = str(message.get("message") or ""), message.get("error_code")
                 yield message
         except ConnectionClosed as closed:
             status = closed_status(closed)
+            if not status and closed.rcvd is not None and code not in (None, AGENT_UNREACHABLE):
+                status = 422  # the game failed, and the service has said so: no network did
             reason = problem or (closed.rcvd.reason if closed.rcvd else "the connection broke")
             ended = f"The game ended early: {(reason or str(closed)).rstrip('.')}."
             raise classified(
-                ArenaInferenceError, reason if status and reason else ended, status, {}
+                ArenaInferenceError,
+                reason if status and reason else ended,
+                status,
+                {"error_code": code},
             ) from None
 
     def send(self, command: dict[str, Any]) -> None:

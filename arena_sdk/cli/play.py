@@ -11,9 +11,13 @@ from arena_sdk.cli.context import Globals, pass_globals
 from arena_sdk.cli.exits import Failure
 from arena_sdk.cli.names import complete, name_argument
 from arena_sdk.cli.output import Sink, note, with_closing_sink
+from arena_sdk.errors import ArenaInferenceError
 
 if TYPE_CHECKING:
     from arena_sdk import ArenaClient
+
+AGENT_REFUSED = "AGENT_REFUSED"
+"""The `error_code` of a game whose agent does not take what the environment gives."""
 
 
 def _play(client: ArenaClient, deployment: str, **options: Any) -> dict[str, Any]:
@@ -65,15 +69,23 @@ def play(
     Example: arena agent play lunar-lander-dqn --env LunarLander-v3 --episodes 10
     """
     with flags.client() as client:
-        summary = _play(
-            client,
-            deployment,
-            environment=environment,
-            version=version,
-            episodes=episodes,
-            baseline=True,
-            seed=seed,
-        )
+        try:
+            summary = _play(
+                client,
+                deployment,
+                environment=environment,
+                version=version,
+                episodes=episodes,
+                baseline=True,
+                seed=seed,
+            )
+        except ArenaInferenceError as error:
+            if error.error_code != AGENT_REFUSED or environment is None:
+                raise
+            raise Failure(
+                f"The agent {deployment} does not fit the environment {environment}: it was trained"
+                f" on other spaces. {error.detail}"
+            ) from None
     rows = [
         {"policy": policy, **{k: summary[policy][k] for k in ("episodes", "mean", "std")}}
         | {

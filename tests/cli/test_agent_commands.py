@@ -118,6 +118,11 @@ def test_bench_goes_on_for_as_long_as_was_asked_for(here: Run) -> None:
     assert here("agent", "bench", "high", "--seconds", "nan", code=2).out == ""
 
 
+def test_an_environment_that_does_not_fit_the_agent_is_named_with_it(here: Run) -> None:
+    done = here("agent", "play", "high", "--env", "MountainCar-v0", "--episodes", "1", code=1)
+    assert "The agent high does not fit the environment MountainCar-v0" in done.err
+
+
 def test_play_compares_with_random_actions(here: Run) -> None:
     done = here("agent", "play", "high", "--episodes", "2", "--seed", "1", "-o", "json")
     agent, random = json.loads(done.out)

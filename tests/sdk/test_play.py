@@ -85,6 +85,21 @@ def test_a_game_that_breaks_off_is_an_error(service: Service, client: ArenaClien
         list(game)
 
 
+@pytest.mark.parametrize(("code", "status"), [("AGENT_REFUSED", 422), ("AGENT_UNREACHABLE", 0)])
+def test_a_game_that_failed_is_no_failure_of_the_network(
+    service: Service, client: ArenaClient, code: str, status: int
+) -> None:
+    async def fail(socket: WebSocket) -> None:
+        await socket.accept()
+        await socket.send_json({"kind": "error", "message": "No.", "error_code": code})
+        await socket.close(1011)
+
+    service.on_socket("/play", fail)
+    with client.play("d") as game, pytest.raises(ArenaInferenceError, match="No") as caught:
+        list(game)
+    assert (caught.value.status_code, caught.value.error_code) == (status, code)
+
+
 def test_a_refused_game_is_an_error_of_authentication(
     service: Service, client: ArenaClient
 ) -> None:

@@ -17,6 +17,10 @@ class AgentUnreachable(Exception):
     """The served agent did not answer, or said no; carries its sentence."""
 
 
+class AgentRefused(AgentUnreachable):
+    """The served agent does not take what it was sent; carries its sentence."""
+
+
 class Player(Protocol):
     """Chooses actions."""
 
@@ -58,7 +62,8 @@ class ServedAgent:
         """Ask for one action.
 
         Raises:
-            AgentUnreachable: It is gone, or refuses the observation.
+            AgentUnreachable: It is gone.
+            AgentRefused: It refuses the observation.
         """
         started = time.perf_counter()
         body: dict[str, Any] = {"obs": _encode(observation), "batch_size": 1}
@@ -73,6 +78,8 @@ class ServedAgent:
                 f"The agent stopped answering ({type(problem).__name__}); it may have been"
                 " stopped or moved: see `arena agent list`."
             ) from None
+        if answer.status_code in (400, 413, 422):
+            raise AgentRefused(_sentence(answer))
         if answer.status_code != 200:
             raise AgentUnreachable(_sentence(answer))
         document = answer.json()

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 def main(payload: dict[str, Any], channel: Channel) -> dict[str, Any] | None:
     """Play until all episodes are over or the session is stopped."""
-    from arena_sdk.local.playing.agent import AgentUnreachable, RandomPlayer, ServedAgent
+    from arena_sdk.local.playing.agent import (
+        AgentRefused,
+        AgentUnreachable,
+        RandomPlayer,
+        ServedAgent,
+    )
     from arena_sdk.local.playing.pacing import Pacer
     from arena_sdk.local.playing.session import MAX_EPISODE_STEPS, PlaySession
 
@@ -59,6 +64,8 @@ def main(payload: dict[str, Any], channel: Channel) -> dict[str, Any] | None:
     )
     try:
         session.run()
+    except AgentRefused as problem:
+        raise WorkerError(str(problem), error_code="AGENT_REFUSED") from None
     except AgentUnreachable as problem:
         raise WorkerError(str(problem), error_code="AGENT_UNREACHABLE") from None
     finally:
