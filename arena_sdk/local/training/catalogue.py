@@ -131,7 +131,8 @@ def space_problem(name: str, observation: Any, action: Any) -> str | None:
         action: Space of one action; likewise.
 
     Returns:
-        One clause that begins with the algorithm's name and has no full stop at its end.
+        A sentence for each obstacle, of observations and of actions; they begin with the
+        algorithm's name, and the last has no full stop at its end.
     """
     algorithm = ALGORITHMS[name]
     several = isinstance(action, dict)
@@ -140,20 +141,30 @@ def space_problem(name: str, observation: Any, action: Any) -> str | None:
         return f"{name} trains {wants} and the environment has {_number(action)}"
     for agent, seen, done in _pairs(observation, action):
         of = f" of {agent}" if agent else ""
-        if (problem := _observation_problem(seen)) is not None:
-            return f"{name} cannot train on observations{of} of {problem}"
-        if kind_of(seen) not in algorithm.observations:
-            return (
-                f"{name} cannot train on observations{of} of {_short(seen)}; it can on "
-                f"{', '.join(algorithm.observations)}"
-            )
-        if kind_of(done) not in algorithm.actions:
-            return (
-                f"{name} cannot train on actions{of} of {_short(done)}; it can on "
-                f"{', '.join(algorithm.actions)}"
-            )
-        if kind_of(done) != DISCRETE and len(done.shape) != 1:
-            return f"{name} needs actions{of} in one dimension, unlike {_short(done)}"
+        found = [_seen_problem(algorithm, seen, of), _done_problem(algorithm, done, of)]
+        told = [f"{name} {problem}" for problem in found if problem is not None]
+        if told:
+            return ". ".join(told)
+    return None
+
+
+def _seen_problem(algorithm: Algorithm, space: Any, of: str) -> str | None:
+    """Say in a clause without its subject why an algorithm cannot observe a space."""
+    if (problem := _observation_problem(space)) is not None:
+        return f"cannot train on observations{of} of {problem}"
+    if kind_of(space) in algorithm.observations:
+        return None
+    listed = ", ".join(algorithm.observations)
+    return f"cannot train on observations{of} of {_short(space)}; it can on {listed}"
+
+
+def _done_problem(algorithm: Algorithm, space: Any, of: str) -> str | None:
+    """Say in a clause without its subject why an algorithm cannot act in a space."""
+    if kind_of(space) not in algorithm.actions:
+        listed = ", ".join(algorithm.actions)
+        return f"cannot train on actions{of} of {_short(space)}; it can on {listed}"
+    if kind_of(space) != DISCRETE and len(space.shape) != 1:
+        return f"needs actions{of} in one dimension, unlike {_short(space)}"
     return None
 
 
@@ -211,6 +222,11 @@ def _observation_problem(space: Any) -> str | None:
     content = space.spaces
     named = content.items() if isinstance(content, Mapping) else enumerate(content)
     for key, part in named:
+        if kind_of(part) in COMPOSITE_SPACES:
+            return (
+                f"a {kind_of(part)} nested inside of a {kind_of(space)}, at {key!r}: AgileRL reads"
+                " one level only; flatten it, as with gymnasium.wrappers.FlattenObservation"
+            )
         if (problem := _part_problem(part, inside=True)) is not None:
             return f"{problem}, at {key!r} of a {kind_of(space)}"
     return None

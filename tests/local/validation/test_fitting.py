@@ -48,6 +48,21 @@ def test_continuous_actions_are_for_others() -> None:
     )
 
 
+def test_nesting_is_named_with_its_remedy_and_every_obstacle_at_once() -> None:
+    nested = spaces.Dict({"arm": spaces.Dict({"at": SEEN}), "goal": SEEN})
+    why = found(nested, spaces.Box(-1.0, 1.0, (2,), np.float32))
+    flatten = (
+        "cannot train on observations of a Dict nested inside of a Dict, at 'arm': AgileRL reads"
+        " one level only; flatten it, as with gymnasium.wrappers.FlattenObservation."
+    )
+    assert why["PPO"] == f"PPO {flatten}"
+    assert why["DQN"] == (
+        f"DQN {flatten} DQN cannot train on actions of Box(-1.0, 1.0, (2,), float32); it can on"
+        " Discrete."
+    )
+    assert "" not in why.values()
+
+
 def test_text_to_see_is_for_none_of_them() -> None:
     why = found(spaces.Dict({"said": spaces.Text(5), "at": SEEN}), spaces.Discrete(2))
     assert why["PPO"].startswith("PPO cannot train on observations of Text(")
