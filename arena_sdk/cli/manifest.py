@@ -15,7 +15,7 @@ import click
 
 from arena_sdk.cli.commands import Group
 from arena_sdk.cli.exits import REFUSED, USAGE, Failure
-from arena_sdk.cli.output import echo, note
+from arena_sdk.cli.output import FORMATS, Sink, echo, note
 from arena_sdk.text import safe_text, shorten_words
 
 if TYPE_CHECKING:
@@ -87,7 +87,16 @@ def _verdict(source: str, *, with_payload: bool) -> tuple[dict[str, Any], list[P
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--payload", "with_payload", is_flag=True, help="Print what would be submitted.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document a line and file.")
-def validate(files: tuple[str, ...], with_payload: bool, as_json: bool) -> None:
+@click.option(
+    "-o",
+    "--output",
+    "output_format",
+    type=click.Choice(FORMATS),
+    default="table",
+    show_default=True,
+    help="Print the problems as data in this format; a table says them on stderr.",
+)
+def validate(files: tuple[str, ...], with_payload: bool, as_json: bool, output_format: str) -> None:
     """Check manifests; `-` reads standard input.
 
     Exit 0 when all are valid, 1 when one is not, 2 when one cannot be read; with --json 0 for
@@ -95,6 +104,10 @@ def validate(files: tuple[str, ...], with_payload: bool, as_json: bool) -> None:
 
     Example: arena manifest validate dqn.yaml
     """
+    if output_format != "table":
+        if as_json or with_payload:
+            raise click.UsageError("-o goes neither with --json nor with --payload.")
+        raise click.exceptions.Exit(_print_problems(files, Sink(output_format)))
     worst = 0
     for source in files:
         document, problems, code = _verdict(source, with_payload=with_payload or as_json)
@@ -109,6 +122,19 @@ def validate(files: tuple[str, ...], with_payload: bool, as_json: bool) -> None:
                 echo(json.dumps(_finite(document["payload"]), ensure_ascii=False, indent=2))
         worst = max(worst, code)
     raise click.exceptions.Exit(worst)
+
+
+def _print_problems(files: tuple[str, ...], sink: Sink) -> int:
+    """Print what is wrong in all files, warnings not among it; return the exit code."""
+    rows: list[dict[str, Any]] = []
+    worst = 0
+    for source in files:
+        _, problems, code = _verdict(source, with_payload=False)
+        worst = max(worst, code)
+        named = {"file": source} if len(files) > 1 else {}
+        rows += [{**named, "path": one.path, "message": one.message} for one in problems if code]
+    sink.rows(rows, ("file", "path", "message") if len(files) > 1 else ("path", "message"))
+    return worst
 
 
 def _report(source: str, problems: list[Problem], code: int, named: bool) -> None:

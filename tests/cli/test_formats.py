@@ -65,12 +65,14 @@ CONVERSATIONS = (
 ON_A_REAL_ARENA = {
     "agent play": "test_agent_commands.py",
     "agent stop": "test_experiments.py",
+    "datasets reward": "test_reward_commands.py",
     "env check": "test_env_check.py",
     "env show": "test_data.py",
     "experiments compare": "test_experiments.py",
     "experiments logs": "test_data.py",
     "experiments watch": "test_experiments.py",
     "local status": "test_data.py",
+    "manifest validate": "test_manifest.py",
 }
 """What only the embedded Arena offers, or what does not end by itself, and where it is tested."""
 

@@ -112,6 +112,17 @@ def test_validate_json_is_one_document_a_line_in_order(run: Run, files: dict[str
     assert set(second) >= {"ok", "errors", "payload", "manifest_version"}
 
 
+def test_validate_prints_problems_as_data(run: Run, files: dict[str, str]) -> None:
+    result = run("validate", files["bad"], "-o", "json")
+    (row,) = json.loads(result.stdout)
+    assert (result.exit_code, result.stderr, list(row)) == (1, "", ["path", "message"])
+    assert row["path"] == "algorithm.lrr"
+    both = run("validate", files["good"], files["bad"], "-o", "csv")
+    assert both.stdout.splitlines()[0] == "file,path,message"
+    assert json.loads(run("validate", files["good"], "-o", "json").stdout) == []
+    assert run("validate", files["bad"], "-o", "json", "--json").exit_code == 2
+
+
 def test_validate_json_exits_2_for_what_cannot_be_read(run: Run, files: dict[str, str]) -> None:
     result = run("validate", "--json", files["absent"])
     assert result.exit_code == 2
