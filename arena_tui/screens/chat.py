@@ -123,7 +123,7 @@ class ChatScreen(ArenaScreen):
         self.query_one("#sessions", Rows).set_rows(rows)
         view = self.query_one("#state", StateView)
         if chat.problem and not chat.is_ready:
-            view.show_error(chat.problem, "r tries again.")
+            view.show_error(chat.problem, "esc, then r tries again.")
         elif chat.problem:
             view.show_offline(chat.problem)
         elif not chat.is_ready:

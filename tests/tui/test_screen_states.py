@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Mapping
 
 import pytest
-from tui_canned import DATASET, Canned
+from sdk_service import running
+from tui_canned import DATASET, Canned, serve
 from tui_tour import SIZES, Tour, app_on
 
 from arena_sdk.config import ConfigFile
 from arena_tui import registry
+from arena_tui.screens.chat import ChatScreen
 from arena_tui.screens.playground import PlaygroundScreen
+from arena_tui.screens.validation import ValidationScreen
+from arena_tui.stores import connection
 from arena_tui.stores.base import Polled
+from arena_tui.stores.chat import Chat
+from tests.cli.llm_service import LanguageService
 
 pytestmark = [pytest.mark.usefixtures("frozen"), pytest.mark.slow]
 FULL = {
@@ -96,3 +103,128 @@ async def test_loading(hanging, tour):
     await tour.sees("● live")
     await tour.tabs({})
     await tour.others({})
+
+
+@pytest.fixture
+def broken(stocked: Canned) -> None:
+    """It answers with errors."""
+    stocked.broken = True
+
+
+async def test_error(broken, tour):
+    await tour.sees("● live")
+    seen = {spec.id: ("It is broken",) for spec in registry.TABS}
+    await tour.tabs(seen)
+    await tour.others({"playground": ("It is broken",)})
+
+
+async def test_offline(stocked, snapshot, monkeypatch):
+    monkeypatch.setattr(connection, "OFFLINE_AFTER", -1)
+    async with serve(stocked) as url:
+        app = app_on(url)
+        context = app.run_test(size=SIZES[-1])
+        pilot = await context.__aenter__()
+        tour = ScreenTour(app, pilot, snapshot)
+        for spec in registry.TABS:
+            await app.go(spec.id)
+            await tour.sees("● live", *FULL[spec.id])
+    try:
+        app.hub.refresh()
+        await tour.sees("offline")
+        await tour.tabs(FULL, "Shown as of")
+        await tour.others({"playground": ("cannot be reached",)})
+    finally:
+        await context.__aexit__(None, None, None)
+
+
+async def test_signed_out(url, stocked, snapshot):
+    app = app_on(url, "wrong")
+    async with app.run_test(size=SIZES[-1]) as pilot:
+        tour = ScreenTour(app, pilot, snapshot)
+        await tour.sees("Where is your Arena?")
+        await tour.take("overview-asked")
+        await pilot.press("escape")
+        await tour.tabs({}, "signed out")
+        await tour.others({}, "signed out")
+
+
+DIALOGS = {
+    "overview": (("palette", ("ctrl+p",), "Go to"), ("jump", ("ctrl+o",), " a ")),
+    "environments": (
+        ("scaffold", ("n",), "Scaffold an environment"),
+        ("delete", ("x",), "Delete"),
+        ("help", ("question_mark",), "environments.validate"),
+    ),
+    "projects": (("form", ("n",), "New project"), ("typed", ("x",), "to confirm")),
+    "experiments": (("stop", ("s",), "Stop grid-dqn"),),
+    "agents": (("deploy", ("n",), "of which experiment"),),
+}
+"""By screen: the name of a dialog, its keys, and what it says."""
+
+
+async def test_dialogs(tour):
+    await tour.sees("● live")
+    for screen, dialogs in DIALOGS.items():
+        await tour.app.go(screen)
+        await tour.sees(*FULL[screen])
+        for name, keys, words in dialogs:
+            await tour.pilot.press(*keys)
+            await tour.sees(words)
+            await tour.take(f"{screen}-{name}")
+            await tour.pilot.press("escape")
+
+
+async def test_validation(canned, tour, tmp_path):
+    (tmp_path / "grid.py").write_text("class Grid: ...\n")
+    await tour.sees("● live")
+    canned.delay = 3600.0
+    job = tour.app.hub.environments.validate_folder("grid", "v1", tmp_path)
+    await tour.app.open("environments", lambda: ValidationScreen(job))
+    await tour.sees("1 in progress")
+    await tour.take("running")
+    job.cancel()
+    await tour.sees("cancelled", "credits")
+    await tour.take("cancelled")
+    canned.delay = 0.0
+    job = tour.app.hub.environments.validate_folder("grid", "v1", tmp_path)
+    await tour.app.open("environments", lambda: ValidationScreen(job))
+    await tour.sees("Not valid", "credits")
+    await tour.take("not-valid")
+
+
+async def talk(tour: ScreenTour, *words: str) -> Chat:
+    """Open the chat anew, and wait for what it says."""
+    await tour.app.open("agents", lambda: ChatScreen("chatter"))
+    await tour.sees(*words)
+    return tour.app.screen.chat
+
+
+async def test_chat(snapshot):
+    model = LanguageService()
+    model.on("GET", "//api/users/current", {"first_name": "Ada"})
+    model.on("GET", "//api/users/credits", {"credits": 3})
+    model.on("GET", "/projects", [])
+    row = "/inference/deployments/one"
+    with contextlib.ExitStack() as stack:
+        url = model.url = stack.enter_context(running(model))
+        app = app_on(url, "a-key")
+        async with app.run_test(size=SIZES[-1]) as pilot:
+            tour = ScreenTour(app, pilot, snapshot)
+            await tour.sees("polling")
+            chat = await talk(tour, "Say something", "temperature")
+            chat.session_id = "a-session"
+            await tour.take("empty")
+            for prompt, end in (("hello", "is turn 1"), ("please fail", "It broke off")):
+                chat.ask(prompt)
+                await tour.sees(end)
+                while chat.is_generating:
+                    await pilot.pause(0.02)
+                chat.turns[-1].seconds = 2.0
+            await tour.take("full")
+            for name, status in (("error", 500), ("signed-out", 401)):
+                model.on("GET", row, {"message": "It will not."}, status)
+                await talk(tour, "It will not")
+                await tour.take(name)
+            stack.close()
+            await talk(tour, "cannot be reached")
+            await tour.take("offline")
