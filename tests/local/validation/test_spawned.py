@@ -13,11 +13,10 @@ Check = Callable[..., Report]
 COLOURS = "colours = {'red', 'green', 'blue', 'black', 'white', 'grey', 'brown', 'pink'}\n"
 ORDERED_BY_HASH = (
     COLOURS
-    + "ranks = {colour: rank / 8 for rank, colour in enumerate(colours)}\n"
-    + walk(
-        look="        colour = ['red', 'green', 'blue', 'black'][self.steps % 4]\n"
-        "        return np.array([self.at / self.size, ranks[colour]], np.float32)\n"
-    )
+    # Of the places of four colours: those of one agree by chance in two processes, one time in 8.
+    + "shown = [sorted(colours)[i] for i in range(4)]\n"
+    + "code = sum(list(colours).index(c) / 8 ** (i + 1) for i, c in enumerate(shown))\n"
+    + walk(look="        return np.array([self.at / self.size, code], np.float32)\n")
 )
 DIFFERS = (
     "With the same seed and actions it differs from reset(seed=7) on in another process. Iterate"
