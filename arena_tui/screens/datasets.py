@@ -97,7 +97,7 @@ class DatasetsScreen(ListScreen, DatasetActions):
         facts = [
             (str(key).replace("_", " "), _words(value))
             for key, value in (row or {}).items()
-            if key not in ("name", "columns", "id")
+            if key not in ("name", "columns", "id", "preview")
         ]
         facts.append(("columns", _columns(known.get("columns") or (row or {}).get("columns"))))
         facts.append(("details", self.details.error if self.details else None))
