@@ -310,7 +310,7 @@ ODD: dict[str, tuple[Any, dict[str, list[str]]]] = {
     "a thread that outlives close": (
         at_start(
             "import threading, time",
-            "stop = time.monotonic() + 3",
+            "stop = time.monotonic() + 10",
             "pause = lambda: time.sleep(max(0, stop - time.monotonic()))",
             "threading.Thread(target=pause, name='simulator').start()",
         ),

@@ -14,6 +14,7 @@ import pytest
 from arena_sdk.local.validation.confine import landlock_version
 from arena_sdk.local.validation.grouping import CALLS
 from arena_sdk.local.validation.limits import machine_memory
+from tests.local.conftest import is_alive, wait_until
 from tests.local.validation.sources import Report, at_start, failures
 
 Check = Callable[..., Report]
@@ -126,5 +127,4 @@ def test_a_bomb_of_forks_is_ended_with_all_of_its_shards(check: Check) -> None:
     assert re.fullmatch(rf"The environment {told}", said)
     shards = [int(path.name.split("-")[1]) for path in Path.cwd().glob("shard-*")]
     assert shards
-    alive = [pid for pid in shards if psutil.pid_exists(pid)]
-    assert [pid for pid in alive if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE] == []
+    assert wait_until(lambda: not any(map(is_alive, shards)), 20)
