@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import web_picture
+
 if TYPE_CHECKING:
     from textual.pilot import Pilot
 
@@ -40,9 +42,9 @@ RUN = "beacon-dqn"
 LONG = f"{RUN}-long"
 LIVE = f"{RUN}-live"
 BROKEN = "beacon-broken"
-MOST_FRAMES = 60
+FILMED_GENERATIONS, FRAMES_A_GENERATION = 15, 4
 FILMED_EVERY = 1.0
-"""Seconds between two frames of what is filmed live."""
+"""Seconds between two frames of what is filmed live, at least."""
 PATIENCE = 180.0
 """Seconds that anything may take."""
 
@@ -300,7 +302,9 @@ async def live(place: Place, out: Path) -> None:
 
     document = yaml_of(place.folder / ENVIRONMENT / "manifest.yaml")
     document["environment"] |= {"name": ENVIRONMENT, "version": "v1"}
-    document["training"] |= {"max_steps": 15 * int(document["training"]["evo_steps"])}
+    document["training"] |= {
+        "max_steps": FILMED_GENERATIONS * int(document["training"]["evo_steps"])
+    }
     async with place.client() as client:
         await submit(client, document, LIVE)
     frames, seconds = [], []
@@ -313,8 +317,13 @@ async def live(place: Place, out: Path) -> None:
         await shot.app.open_experiment(LIVE)
         run = shot.app.hub.run(LIVE)
         await shot.until(lambda: run.columns.generation > 0, "The first generation")
-        while run.is_active and len(frames) < MOST_FRAMES:
-            film(0.3)
+        generation, due = 0, 0
+        while run.is_active:
+            if run.columns.generation != generation:
+                generation, due = run.columns.generation, FRAMES_A_GENERATION
+            if due:
+                film(0.3)
+                due -= 1
             await shot.pilot.pause(FILMED_EVERY)
         for key in ("z", "enter", "c", *["left"] * 4, "escape", "c", "z", "tab"):
             await shot.pilot.press(key)
@@ -341,6 +350,9 @@ async def pictures(place: Place, out: Path) -> None:
             steps.append(playground(shot))
             for step in steps:
                 await step
+    picture = out / "web.png"
+    taken = await asyncio.to_thread(web_picture.take, place.url, place.token, RUN, picture)
+    print(picture if taken else "No Chromium is installed, so the browser's picture is left out.")
 
 
 def main(arguments: list[str] | None = None) -> int:

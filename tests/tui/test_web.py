@@ -3,41 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import re
-import signal
 import subprocess
 import sys
 
 import httpx
 import pytest
+from web_serving import serving
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from arena_tui import web
 
-ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)")
-
 
 @pytest.fixture
-def served(url, monkeypatch):
+def served(url):
     """The program serving a dashboard of the small Arena; yields (base URL, token)."""
-    from tui_canned import TOKEN
-
-    environ = {**os.environ, "ARENA_API_KEY": TOKEN, "PYTHONUNBUFFERED": "1"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "arena_tui", "--web", "--url", url, "--readonly"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True, env=environ,
-    )  # fmt: skip
-    assert process.stdout is not None
-    found = ADDRESS.match(process.stdout.readline())
-    assert found is not None
-    yield f"http://127.0.0.1:{found[1]}", found[2]
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(20) == 0
-    process.stdout.close()
-    process.stderr.close()
+    with serving(url) as found:
+        yield found
 
 
 async def test_nothing_is_served_without_the_token(served):
