@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -76,6 +77,7 @@ class Chat(Store):
         self.is_ready = False
         self._agent: AsyncAgent | None = None
         self._task: asyncio.Task[None] | None = None
+        self._forget: Callable[[], None] = lambda: None
 
     @property
     def is_generating(self) -> bool:
@@ -83,8 +85,9 @@ class Chat(Store):
         return self._task is not None and not self._task.done()
 
     async def open(self) -> None:
-        """Reach the deployment and list its sessions."""
-        await self._tried(self._open())
+        """Reach the deployment and list its sessions; again by itself when the service is back."""
+        self._forget()
+        await self._tried(self._open(), self.open)
 
     async def _open(self) -> None:
         if self._agent is None:
@@ -95,19 +98,27 @@ class Chat(Store):
 
     async def close(self) -> None:
         """Stop, and leave the deployment."""
+        self._forget()
         await self.stop()
         if self._agent is not None:
             await self._agent.aclose()
             self._agent = None
 
-    async def _tried(self, work: Any) -> bool:
-        """Do something at the deployment; tells whether it went well."""
+    async def _tried(self, work: Any, again: Callable[[], Any] | None = None) -> bool:
+        """Do something at the deployment; tells whether it went well.
+
+        Args:
+            work: A coroutine.
+            again: Makes another, for when it failed because the service was gone and is back.
+        """
         from arena_sdk.errors import ArenaError
 
         try:
             await work
         except ArenaError as error:
             self.problem = self.hub.sentence(error)
+            if again is not None:
+                self._forget = self.hub.once_back(error, again)
             return False
         else:
             self.problem = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from enum import Enum
 
 from arena_tui.stores.base import Store
@@ -62,6 +63,25 @@ class Connection(Store):
         if self._next_attempt is None:
             return 0
         return max(0, round(self._next_attempt - time.monotonic()))
+
+    def once_back(self, do: Callable[[], None]) -> Callable[[], None]:
+        """Call `do` once, when the service can be used after it could not; returns what forgets it.
+
+        A failure is often met before it is known that the service is gone, so whatever is the state
+        now, the service has to be gone, and then back.
+        """
+        was_gone = not self.is_usable
+
+        def look() -> None:
+            nonlocal was_gone
+            if not self.is_usable:
+                was_gone = True
+            elif was_gone:
+                forget()
+                do()
+
+        forget = self.watch(look)
+        return forget
 
     def begin_anew(self) -> None:
         """Another way in was chosen."""

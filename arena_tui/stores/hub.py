@@ -255,6 +255,24 @@ class Hub:
         """Look soon whether the service is still there, for something of it broke off."""
         self._doubt.set()
 
+    def once_back(self, error: Any, do: Callable[[], Any]) -> Callable[[], None]:
+        """Do what failed once more when the service is back, if it failed because that was gone.
+
+        Args:
+            error: How it failed.
+            do: Makes the coroutine that does it.
+
+        Returns:
+            What has it not be done.
+        """
+        if getattr(error, "status_code", None) not in (None, 0, 401):
+            return lambda: None
+
+        def again() -> None:
+            self.spawn(do())
+
+        return self.connection.once_back(again)
+
     def _refused(self, sentence: str) -> None:
         self.connection.refused(sentence)
         self._doubt.set()

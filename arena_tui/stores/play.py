@@ -57,6 +57,7 @@ class Game(Store):
         self.on_recorded: Callable[[list[Path] | None, str | None], None] | None = None
         self._session: Any = None
         self._task: asyncio.Task[None] | None = None
+        self._forget: Callable[[], None] = lambda: None
 
     def _clear(self) -> None:
         self.state = IDLE
@@ -87,6 +88,7 @@ class Game(Store):
 
     async def stop(self) -> None:
         """End the game."""
+        self._forget()
         task, self._task = self._task, None
         if task is not None and not task.done():
             task.cancel()
@@ -112,6 +114,9 @@ class Game(Store):
             await self.hub.call(lambda: self._play(paused, episodes))
         except ArenaError as error:
             self.state, self.error = FAILED, self.hub.sentence(error)
+            self._forget = self.hub.once_back(
+                error, lambda: self.start(paused=paused, episodes=episodes)
+            )
         else:
             if self.is_open:
                 self.state = ENDED

@@ -134,3 +134,34 @@ async def test_asking_again_while_signed_out_stops_nothing(make_app, canned, unt
         await until(pilot, lambda: app.current_mode == "experiments")
         await pilot.press("r", "1")
         await until(pilot, lambda: app.current_mode == "overview")
+
+
+async def test_a_game_begins_again_by_itself_once_the_service_is_back(make_app, canned, until):
+    from arena_tui.screens.playground import PlaygroundScreen
+
+    app = make_app()
+    async with app.run_test(size=(120, 36)) as pilot:
+        await until(pilot, lambda: "live" in screen_lines(app)[0])
+        canned.token = "another"
+        await until(pilot, lambda: "signed out" in screen_lines(app)[0])
+        await app.open("agents", lambda: PlaygroundScreen("grid-old"))
+        await until(pilot, lambda: "failed" in screen_text(app))
+        canned.token = "test-token"
+        await until(pilot, lambda: "playing" in screen_text(app), 30)
+
+
+def test_what_waits_for_the_service_is_done_once_it_was_gone_and_is_back():
+    from arena_tui.stores.connection import Connection
+
+    connection, done = Connection(), []
+    connection.succeeded()
+    connection.once_back(lambda: done.append("first"))
+    forget = connection.once_back(lambda: done.append("second"))
+    connection.succeeded()
+    connection.lost("It is gone.")
+    forget()
+    assert done == []
+    connection.succeeded()
+    connection.lost("It is gone again.")
+    connection.succeeded()
+    assert done == ["first"]
