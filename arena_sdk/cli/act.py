@@ -83,11 +83,11 @@ def act(
         _must_act(agent, deployment)
         hidden_state = None
         for value in observations.read(observation):
+            end_if_unread()
             action, hidden_state = agent.get_action(
                 value, batched=batched, hidden_state=hidden_state, info=info, allow_nan=allow_nan
             )
             sink.value(observations.as_json(action))
-            end_if_unread()
 
 
 def _measure(

@@ -35,9 +35,13 @@ def list_(flags: Globals, sink: Sink, search: str | None) -> None:
 
     Example: arena datasets list --search math -o json
     """
+    from arena_sdk.config import LOCAL
+
     rows: Sequence[Mapping[str, Any]]
     with flags.client() as client:
-        if search and "dataset_search" in client.capabilities():
+        # Only the Arena of this machine is asked what it can, so that any other is sent what the
+        # contract has and nothing else.
+        if search and client.profile == LOCAL and "dataset_search" in client.capabilities():
             found = client.search_datasets(search)
             rows = found.datasets or []
             for warning in found.warnings or ():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -54,16 +55,24 @@ def test_what_makes_no_dataset(
     assert service.calls == []
 
 
-def test_a_search_says_when_the_hub_was_not_asked(run: Run, service: Service) -> None:
+def test_a_search_says_when_the_hub_was_not_asked(
+    run: Run, service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARENA_HOME", str(tmp_path))
+    (tmp_path / "local").mkdir()
+    (tmp_path / "local" / "token").write_text("secret")
+    info = {"url": service.url, "pid": os.getpid()}
+    (tmp_path / "local" / "server.json").write_text(json.dumps(info))
     found = [{"name": "acme/qa", "hf_dataset_id": "acme/qa"}]
     service.on("GET", "/capabilities", {"features": {"dataset_search": {}}})
     service.on("GET", "/datasets/search", {"datasets": found, "warnings": ["It is offline."]})
-    done = run("datasets", "list", "--search", "qa", "-o", "json")
+    words = ["datasets", "list", "--search", "qa", "-o", "json"]
+    done = run("--profile", "local", *words)
     assert json.loads(done.out) == found
     assert done.err == "warning: It is offline.\n"
     service.on("GET", "/capabilities", {"features": {}})
     service.on("GET", "/datasets", [{"name": "of the contract"}])
-    done = run("datasets", "list", "--search", "qa", "-o", "json")
+    done = run("--profile", "local", *words)
     assert [row["name"] for row in json.loads(done.out)] == ["of the contract"]
 
 

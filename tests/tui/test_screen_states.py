@@ -162,7 +162,8 @@ DIALOGS = {
 """By screen: the name of a dialog, its keys, and what it says."""
 
 
-async def test_dialogs(tour):
+async def test_dialogs(tour, monkeypatch):
+    monkeypatch.chdir("/")  # new folders are offered where one is
     await tour.sees("● live")
     for screen, dialogs in DIALOGS.items():
         await tour.app.go(screen)
