@@ -60,7 +60,7 @@ def steady(text: str) -> str:
     first, *rest = text.split("\n")
     lines = [re.sub(r" +", " ", first), *rest]
     text = "\n".join(re.sub(r"\b\d+s\b( ago)?", r"#s\1", line).rstrip() for line in lines)
-    return re.sub(r"(127\.0\.0\.1):\d+", r"\1:#####", text)
+    return re.sub(r"(127\.0\.0\.1)(:|', )\d+", r"\1\2#####", text)
 
 
 def app_on(url: str, token: str = TOKEN, memory: Memory | None = None) -> ArenaApp:
