@@ -352,7 +352,7 @@ async def pictures(place: Place, out: Path) -> None:
                 await step
     picture = out / "web.png"
     taken = await asyncio.to_thread(web_picture.take, place.url, place.token, RUN, picture)
-    print(picture if taken else "No Chromium is installed, so the browser's picture is left out.")
+    print(picture if taken else f"{picture} is left out: no Chromium, or it drew nothing.")
 
 
 def main(arguments: list[str] | None = None) -> int:

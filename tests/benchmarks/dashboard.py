@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.benchmarks import poor_service
 from tests.benchmarks.synthetic import LIVE, LOG_LINES, running
-from tests.benchmarks.terminal import Terminal, start
+from tests.benchmarks.terminal import Terminal, judge, start
 
 START_CPU_SECONDS, MEDIAN_MS, WORST_MS, ROWS_A_SECOND, MEMORY_MB = 0.8, 50.0, 100.0, 30.0, 300.0
 KEYS = 40
@@ -102,14 +102,5 @@ def verdicts() -> Iterator[tuple[str, bool]]:
     yield from poor_service.verdicts()
 
 
-def main() -> int:
-    """Measure, print, and judge."""
-    all_good = True
-    for text, good in verdicts():
-        print(("ok    " if good else "MISSED") + f" {text}", flush=True)
-        all_good = all_good and good
-    return 0 if all_good else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(judge(verdicts()))

@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.benchmarks.terminal import Terminal, start
+from tests.benchmarks.terminal import Terminal, judge, start
 from tests.tui.tui_canned import TOKEN, Canned, serve
 
 KEYS, WORST_MS, RECOVERY_SECONDS, RUN = 20, 100.0, 40.0, "grid-dqn"
@@ -184,14 +184,5 @@ def verdicts() -> Iterator[tuple[str, bool]]:
         service.end()
 
 
-def main() -> int:
-    """Measure, print, and judge."""
-    good = True
-    for text, well in verdicts():
-        print(("ok    " if well else "MISSED") + f" {text}", flush=True)
-        good = good and well
-    return 0 if good else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(judge(verdicts()))

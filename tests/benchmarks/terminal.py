@@ -12,6 +12,7 @@ import sys
 import tempfile
 import termios
 import time
+from collections.abc import Iterable
 
 import psutil
 
@@ -119,3 +120,12 @@ def start(url: str, token: str, home: str, *flags: str) -> Terminal:
         "COLORTERM": "truecolor",
     }
     return Terminal([sys.executable, "-m", "arena_tui", "--url", url, *flags], variables)
+
+
+def judge(verdicts: Iterable[tuple[str, bool]]) -> int:
+    """Print each verdict as it comes; return the exit code, 1 when a bound was missed."""
+    missed = 0
+    for text, good in verdicts:
+        print(("ok    " if good else "MISSED") + f" {text}", flush=True)
+        missed += not good
+    return int(missed > 0)
